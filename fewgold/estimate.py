@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Bound", "Estimate", "Interval", "LinearEstimate"]
 
+# Saldías et al. (2022), section 6, warn of covariances from so few ratings.
+_FEW_RATINGS = 30
 # Degrees of freedom below which documents or chunks are too few to tell their own spread.
 _FEW_CLUSTERS = 3
 _WITHOUT_LIMITS = "without the limits of the scale there is no interval: give them"
@@ -380,6 +382,11 @@ class LinearEstimate:
             what = "all ratings are equal" if flat else "nothing is left to vary in these ratings"
             scale = "the interval goes by the scale" if limits else _WITHOUT_LIMITS
             found.append(f"{what} and say nothing about the spread; {scale}")
+        if self.tuned and 1 < self.n <= _FEW_RATINGS < self.design.size:
+            found.append(
+                f"with {_FEW_RATINGS} ratings or fewer it is uncertain how far the metrics can be "
+                "trusted; compare with the plain mean"
+            )
         if self.design.kind == DesignKind.CLUSTERS and np.any(self.df < _FEW_CLUSTERS):
             found.append(
                 "so few documents say little about the error, and the interval may be very wide; "
