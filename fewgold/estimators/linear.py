@@ -213,7 +213,8 @@ def _controls(ratings: Ratings, table: FloatArray, fit: RegressionFit) -> Fitted
 
 def slope_sway(design: Design, z: FloatArray, slopes: FloatArray) -> FloatArray:
     """By how much each slope (p,) of least squares on controls (p, n) follows each score."""
-    dev = design.scatter(z) * (slopes != 0)[:, None]
+    dev = design.scatter(z, beside_weights=design._fit_beside_weights(len(z)))
+    dev *= (slopes != 0)[:, None]
     return np.asarray(np.linalg.pinv(dev @ dev.T, hermitian=True) @ dev * design.influence)
 
 
