@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fewgold.cli import input, options, parse
-from fewgold.cli.console import emit, escape, note, pairs, remarks
+from fewgold.cli.console import emit, escape, note, pairs, remarks, table
 from fewgold.cli.options import Json, Output, Quiet, argument, described, option
 from fewgold.common.text import decimals, plain_value
 
@@ -75,6 +75,8 @@ def estimate(
         options.Target,
         described("WHAT", "pool: the score of these segments; process: of a new test set like it."),
     ] = "pool",
+    criteria: options.Criteria = None,
+    simultaneous: options.Simultaneous = False,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
@@ -88,6 +90,12 @@ def estimate(
 
     Labels that exist: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
+    asked, rated = parse.criteria("--criteria", criteria), None
+    if asked and human is not None:
+        raise typer.BadParameter(
+            "--human A,B is the mean of several raters, --criteria A,B are several criteria side "
+            "by side: give one of the two."
+        )
     ends, passing = parse.limits(limits), parse.cut("--adequate", adequate)
     by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
@@ -115,12 +123,19 @@ def estimate(
         if pool is not None or design is not None:
             raise typer.BadParameter("--pool and --design belong to sheets, --chosen to tables.")
         named = options.named(human=human, metrics=metrics)
-        found = input.labelled(
-            file, chosen, quiet, labels=labels, on=on, id=None if id == "id" else id,
-            **named | {"human": None if human is None else parse.names(human)},
-        )  # fmt: skip
-        partial = partial_ratings(found, ends)
-        made = input.estimator_for(estimator, found.pool)
+        named |= {"id": None if id == "id" else id}
+        if asked:
+            rated = input.labelled_criteria(
+                file, asked, chosen, quiet, labels=labels, on=on, limits=ends, **named
+            )
+            partial = rated[asked[0].name]
+        else:
+            found = input.labelled(
+                file, chosen, quiet, labels=labels, on=on,
+                **named | {"human": None if human is None else parse.names(human)},
+            )  # fmt: skip
+            partial = partial_ratings(found, ends)
+        made = input.estimator_for(estimator, partial.sample.pool)
         strategy, seed, level = f"labels+{made.name}", None, level or 0.95
     else:
         from fewgold import sheets
@@ -129,14 +144,30 @@ def estimate(
             raise typer.BadParameter("--on and --metrics belong to tables with labels (--chosen).")
 
         record, sample = input.open_sheet(file, pool, design, quiet)
-        columns = [record["score_column"]] if human is None else parse.names(human)
-        partial = sheets.read_partial(
-            input.read_sheet(file, columns, quiet), sample, id=id,
-            score=columns[0] if len(columns) == 1 else columns, limits=ends, gaps=gaps != "wait",
-        )  # fmt: skip
+        if human is None:
+            asked = input.chosen_criteria(asked, sheets.criteria_of(record))
+        columns = [c.name for c in asked] or sheets.score_columns(record, parse.names(human))
+        frame = input.read_sheet(file, columns, quiet)
+        if asked:
+            rated = sheets.read_criteria(
+                frame, sample, asked, record=record, id=id, limits=ends, gaps=gaps != "wait"
+            )
+            partial = rated[asked[0].name]
+        else:
+            partial = sheets.read_partial(
+                frame, sample, id=id, score=columns[0] if len(columns) == 1 else columns,
+                limits=ends, gaps=gaps != "wait",
+            )  # fmt: skip
         made = input.estimator_of(record, estimator, sample.pool)
         strategy, seed, level = record["strategy"], record["seed"], level or 0.95
-    unlimited = partial.limits is None and passing is None and not made.name.startswith("alpha")
+    if simultaneous and rated is None:
+        raise typer.BadParameter("--simultaneous is for several criteria: name them (--criteria).")
+    parts = [partial] if rated is None else list(rated.parts.values())
+    unlimited = (
+        any(part.limits is None for part in parts)
+        and passing is None
+        and not made.name.startswith("alpha")
+    )
     if by is not None and by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
@@ -148,6 +179,7 @@ def estimate(
         )
     if passing is not None:
         partial = partial.cut(passing)
+        rated = None if rated is None else rated.cut(passing)
     if higher_is_better is not None:
         if any(f.name == "higher_is_better" for f in fields(made)):  # type: ignore[arg-type]
             made = replace(made, higher_is_better=higher_is_better)  # type: ignore[type-var]
@@ -155,6 +187,16 @@ def estimate(
             note(f"{made.name} does not use the direction of the scores", quiet)
     if by is not None or bound in _TAILS:
         made = replace(made, bound=by or bound)  # type: ignore[type-var]
+    told: dict[str, Any]
+    if rated is not None:
+        told = {
+            "strategy": strategy, "seed": seed, "target": target,
+            "adequate": None if passing is None else str(passing), "file": file,
+        }  # fmt: skip
+        found_all = rated.estimate(made, gaps, target=target, confidence=level)
+        told = plain_value(found_all.to_dict(level, simultaneous=simultaneous) | told)
+        emit("json" if json else output, told, _flat(told), lambda out: _show_criteria(out, told))
+        return
     result = _made(made, partial, gaps, level, target)
     result |= {
         "strategy": strategy,
@@ -166,6 +208,52 @@ def estimate(
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit("json" if json else output, result, [flat], lambda out: _show(out, result))
+
+
+def _flat(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row per criterion, for CSV and LaTeX."""
+    names = ("criterion", "value", "se", "low", "high", "n", "missing", "method", "signature")
+    return [{name: row.get(name) for name in names} for row in told["criteria"]]
+
+
+def _show_criteria(out: Console, told: dict[str, Any]) -> None:
+    """Criteria side by side, and how they are correlated."""
+    rows = told["criteria"]
+    size = rows[0]["pool_size"]
+    what = f"share with a score {told['adequate']}" if told["adequate"] else "mean score"
+    out.print(f"[bold]Estimated {what} of all {size} segments, by criterion[/bold]\n")
+    level = f"{100 * told['confidence']:.6g}% interval"
+    made = table("criterion", "score", level, "standard error", "ratings", wrap=1)
+    for row in rows:
+        digits = decimals(row.get("se") or 0.0)
+        shown = "open" if row.get("value") is None else f"{row['value']:.{digits}f}"
+        if row.get("region"):
+            shown = " to ".join(f"{end:.{digits}f}" for end in row["region"])
+        ends = "unknown"
+        if row["low"] is not None and row["high"] is not None:
+            ends = f"{row['low']:.{digits}f} to {row['high']:.{digits}f}"
+        error = "–" if row.get("se") is None else f"{row['se']:.{digits}f}"
+        made.add_row(escape(row["criterion"]), shown, ends, error, str(row["n"]))
+    out.print(made)
+    known = [row for row in told["correlations"] if row["value"] is not None]
+    if known:
+        out.print()
+        other = table("correlation", "value", level, "ratings", wrap=1)
+        for row in known:
+            pair = escape(f"{row['first']} – {row['second']}")
+            ends = f"{row['low']:.2f} to {row['high']:.2f}"
+            other.add_row(pair, f"{row['value']:.2f}", ends, str(row["n"]))
+        out.print(other)
+    out.print()
+    if told["simultaneous"]:
+        out.print(
+            f"Intervals of scores hold for all criteria together (each at {100 * told['level']:.4g}"
+            " %)."
+        )
+    remarks(out, told["notes"])
+    out.print("\nTo cite how the numbers were made:")
+    for row in rows:
+        out.print(f"  {escape(row['criterion'])}: {escape(row['signature'])}", soft_wrap=True)
 
 
 def _random_error(ratings: Ratings, target: options.Target) -> float | None:
