@@ -51,7 +51,7 @@ def test_coverage_of_each_and_of_all_together(study, strategy) -> None:
         made = rate(sample, {n: y[sample.indices] for n, y in gold.items()}).estimate(chosen)
 
         def hits(ends):
-            return [ends[n].low <= truth[n] <= ends[n].high for n in truth]  # noqa: B023
+            return [ends[n].low <= truth[n] <= ends[n].high for n in truth]
 
         each.append(hits(made.intervals()))
         together.append(all(hits(made.intervals(simultaneous=True))))
