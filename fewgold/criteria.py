@@ -39,7 +39,7 @@ _POINTS = 1 << 14
 def rate(
     sample: Sample,
     scores: Mapping[str, Any] | pd.DataFrame,
-    criteria: Iterable[str | Criterion] | None = None,
+    criteria: str | Iterable[str | Criterion] | None = None,
     *,
     given: CriteriaRatings | None = None,
 ) -> CriteriaRatings:
@@ -102,7 +102,7 @@ def rate(
 
 def from_table(
     table: Any,
-    criteria: Iterable[str | Criterion],
+    criteria: str | Iterable[str | Criterion],
     *,
     chosen: str | Chosen = "random",
     limits: Limits | None = None,

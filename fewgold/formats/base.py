@@ -278,9 +278,12 @@ class Criterion:
         )  # fmt: skip
 
 
-def parse_criteria(criteria: Iterable[str | Criterion]) -> tuple[Criterion, ...]:
-    """Several criteria with different names."""
-    found = tuple(Criterion.parse(c) for c in criteria)
+def parse_criteria(
+    criteria: str | Criterion | Iterable[str | Criterion],
+) -> tuple[Criterion, ...]:
+    """Several criteria with different names, or a single one."""
+    listed = [criteria] if isinstance(criteria, str | Criterion) else criteria
+    found = tuple(Criterion.parse(c) for c in listed)
     names = [c.name for c in found]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
