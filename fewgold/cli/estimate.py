@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial as partial_function
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import input, options, parse
-from fewgold.cli.console import emit, escape, note, pairs, remarks, table
+from fewgold.cli import criteria as side_by_side
+from fewgold.cli import input, options, parse, slices
+from fewgold.cli.console import emit, escape, note, pairs, remarks
 from fewgold.cli.options import Json, Output, Quiet, argument, described, option
 from fewgold.common.text import decimals, plain_value
 
@@ -65,8 +68,19 @@ def estimate(
     adequate: str | None = option(
         None,
         "CUT",
-        "Count segments that people found adequate: scores such as '<=0' are a 1, all others a 0.",
+        "Share of segments with such a score, for instance '>=4': these are a 1, all others a 0.",
+        "--share",
+        "--adequate",
     ),
+    by: slices.By = None,
+    least: slices.Least = 10,
+    shrink: slices.Shrink = False,
+    weights: slices.Weights = None,
+    mix: slices.Mix = None,
+    quantile: slices.Quantile = None,
+    total: slices.Total = False,
+    ratio: slices.Ratio = None,
+    plot: slices.Forest = None,
     gaps: Gaps = "wait",
     waves: int | None = option(
         None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
@@ -95,15 +109,19 @@ def estimate(
 
     Labels that exist: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
-    asked, rated = parse.criteria("--criteria", criteria), None
-    if asked and human is not None:
+    several, rated = parse.criteria("--criteria", criteria), None
+    if several and human is not None:
         raise typer.BadParameter(
             "--human A,B is the mean of several raters, --criteria A,B are several criteria side "
             "by side: give one of the two."
         )
-    ends, passing = parse.limits(limits), parse.cut("--adequate", adequate)
-    by = None if bound is None or bound in _TAILS else parse.bound(bound)
+    ends, passing = parse.limits(limits), parse.cut("--share", adequate)
+    asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
+    human = asked.numerator or human
+    made_by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
+    beside: Callable[[], Any] = _no_table  # the table of the pool, read if a column is wanted
+    in_sheet: str | None = None
     if input.is_campaign(file):
         from fewgold.campaign import Campaign
         from fewgold.campaign.study import waves_to_use
@@ -129,17 +147,18 @@ def estimate(
             raise typer.BadParameter("--pool and --design belong to sheets, --chosen to tables.")
         named = options.named(human=human, metrics=metrics)
         named |= {"id": None if id == "id" else id}
-        if asked:
+        if several:
             rated = input.labelled_criteria(
-                file, asked, chosen, quiet, labels=labels, on=on, limits=ends, **named
+                file, several, chosen, quiet, labels=labels, on=on, limits=ends, **named
             )
-            partial = rated[asked[0].name]
+            partial = rated[several[0].name]
         else:
             found = input.labelled(
                 file, chosen, quiet, labels=labels, on=on,
                 **named | {"human": None if human is None else parse.names(human)},
             )  # fmt: skip
             partial = partial_ratings(found, ends)
+            beside = partial_function(getattr, found.roles, "table")
         made = input.estimator_for(estimator, partial.sample.pool)
         strategy, seed, level = f"labels+{made.name}", None, level or 0.95
     else:
@@ -150,14 +169,14 @@ def estimate(
 
         record, sample = input.open_sheet(file, pool, design, quiet)
         if human is None:
-            asked = input.chosen_criteria(asked, sheets.criteria_of(record))
-        columns = [c.name for c in asked] or sheets.score_columns(record, parse.names(human))
+            several = input.chosen_criteria(several, sheets.criteria_of(record))
+        columns = [c.name for c in several] or sheets.score_columns(record, parse.names(human))
         frame = input.read_sheet(file, columns, quiet)
-        if asked:
+        if several:
             rated = sheets.read_criteria(
-                frame, sample, asked, record=record, id=id, limits=ends, gaps=gaps != "wait"
+                frame, sample, several, record=record, id=id, limits=ends, gaps=gaps != "wait"
             )
-            partial = rated[asked[0].name]
+            partial = rated[several[0].name]
         else:
             partial = sheets.read_partial(
                 frame, sample, id=id, score=columns[0] if len(columns) == 1 else columns,
@@ -165,6 +184,9 @@ def estimate(
             )  # fmt: skip
         made = input.estimator_of(record, estimator, sample.pool)
         strategy, seed, level = record["strategy"], record["seed"], level or 0.95
+        in_sheet = file
+        if "engine" not in record["pool"]:
+            beside = partial_function(sheets.pool_table, record, pool)
     if simultaneous and rated is None:
         raise typer.BadParameter("--simultaneous is for several criteria: name them (--criteria).")
     parts = [partial] if rated is None else list(rated.parts.values())
@@ -173,7 +195,7 @@ def estimate(
         and passing is None
         and not made.name.startswith("alpha")
     )
-    if by is not None and by.needs_limits and unlimited:
+    if made_by is not None and made_by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
@@ -190,18 +212,37 @@ def estimate(
             made = replace(made, higher_is_better=higher_is_better)  # type: ignore[type-var]
         else:
             note(f"{made.name} does not use the direction of the scores", quiet)
-    if by is not None or bound in _TAILS:
-        made = replace(made, bound=by or bound)  # type: ignore[type-var]
+    if made_by is not None or bound in _TAILS:
+        made = replace(made, bound=made_by or bound)  # type: ignore[type-var]
     made = _informed(made, prior)
-    told: dict[str, Any]
     if rated is not None:
-        told = {
+        if asked:
+            raise typer.BadParameter(
+                "--by, --quantile and the like take one criterion at a time: name it with --human."
+            )
+        facts = {
             "strategy": strategy, "seed": seed, "target": target,
             "adequate": None if passing is None else str(passing), "file": file,
         }  # fmt: skip
         found_all = rated.estimate(made, gaps, target=target, confidence=level)
-        told = plain_value(found_all.to_dict(level, simultaneous=simultaneous) | told)
-        emit("json" if json else output, told, _flat(told), lambda out: _show_criteria(out, told))
+        told = found_all.to_dict(level, simultaneous=simultaneous) | facts
+        side_by_side.answer(plain_value(told), "json" if json else output)
+        return
+    if asked:
+        from fewgold.missing import ratings_for
+
+        if gaps == "bounds" or target == "process":
+            raise typer.BadParameter(
+                "--gaps bounds and --target process are for the mean of the whole pool only."
+            )
+        ratings = ratings_for(partial, made, gaps)
+        facts = {
+            "strategy": strategy, "seed": seed, "file": file,
+            "adequate": None if passing is None else str(passing),
+        }  # fmt: skip
+        column = input.columns_beside(ratings, beside(), in_sheet, id)
+        how = "json" if json else output
+        slices.answer(asked, ratings, made, column, level, facts, how, quiet)
         return
     result = _made(made, partial, gaps, level, target)
     result |= {
@@ -216,50 +257,8 @@ def estimate(
     emit("json" if json else output, result, [flat], lambda out: _show(out, result))
 
 
-def _flat(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row per criterion, for CSV and LaTeX."""
-    names = ("criterion", "value", "se", "low", "high", "n", "missing", "method", "signature")
-    return [{name: row.get(name) for name in names} for row in told["criteria"]]
-
-
-def _show_criteria(out: Console, told: dict[str, Any]) -> None:
-    """Criteria side by side, and how they are correlated."""
-    rows = told["criteria"]
-    size = rows[0]["pool_size"]
-    what = f"share with a score {told['adequate']}" if told["adequate"] else "mean score"
-    out.print(f"[bold]Estimated {what} of all {size} segments, by criterion[/bold]\n")
-    level = f"{100 * told['confidence']:.6g}% interval"
-    made = table("criterion", "score", level, "standard error", "ratings", wrap=1)
-    for row in rows:
-        digits = decimals(row.get("se") or 0.0)
-        shown = "open" if row.get("value") is None else f"{row['value']:.{digits}f}"
-        if row.get("region"):
-            shown = " to ".join(f"{end:.{digits}f}" for end in row["region"])
-        ends = "unknown"
-        if row["low"] is not None and row["high"] is not None:
-            ends = f"{row['low']:.{digits}f} to {row['high']:.{digits}f}"
-        error = "–" if row.get("se") is None else f"{row['se']:.{digits}f}"
-        made.add_row(escape(row["criterion"]), shown, ends, error, str(row["n"]))
-    out.print(made)
-    known = [row for row in told["correlations"] if row["value"] is not None]
-    if known:
-        out.print()
-        other = table("correlation", "value", level, "ratings", wrap=1)
-        for row in known:
-            pair = escape(f"{row['first']} – {row['second']}")
-            ends = f"{row['low']:.2f} to {row['high']:.2f}"
-            other.add_row(pair, f"{row['value']:.2f}", ends, str(row["n"]))
-        out.print(other)
-    out.print()
-    if told["simultaneous"]:
-        out.print(
-            f"Intervals of scores hold for all criteria together (each at {100 * told['level']:.4g}"
-            " %)."
-        )
-    remarks(out, told["notes"])
-    out.print("\nTo cite how the numbers were made:")
-    for row in rows:
-        out.print(f"  {escape(row['criterion'])}: {escape(row['signature'])}", soft_wrap=True)
+def _no_table() -> None:
+    """Campaigns and pools on disk have no table beside the pool."""
 
 
 def _random_error(ratings: Ratings, target: options.Target) -> float | None:
@@ -275,9 +274,10 @@ def _random_error(ratings: Ratings, target: options.Target) -> float | None:
 
 def _informed(chosen: Estimator, prior: str | None) -> Estimator:
     """The binary model with what was known before; the share stays as it is unless it is named."""
-    priors = parse.priors(prior)
-    if prior is None or priors is None:
+    if prior is None:  # without loading the binary model
         return chosen
+    priors = parse.priors(prior)
+    assert priors is not None
     from fewgold.bayes import BinaryPosterior
     from fewgold.bayes.estimator import DEFAULT_PRIORS
 
