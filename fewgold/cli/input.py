@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ import typer
 
 from fewgold.cli.console import note, notes
 from fewgold.cli.options import EngineName
-from fewgold.errors import DataError
+from fewgold.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,8 +235,9 @@ def estimator_of(record: Mapping[str, Any], name: str | None, pool: Pool) -> Est
     from fewgold import registry
 
     if name is None:
-        return registry.strategy(record["strategy"], pool)
-    return registry.estimator(name.rpartition("+")[2], pool)
+        with contextlib.suppress(UnknownNameError):  # of a sampler that somebody wrote in Python
+            return registry.strategy(record["strategy"], pool)
+    return registry.estimator((name or record["strategy"]).rpartition("+")[2], pool)
 
 
 class _Bar:
