@@ -5,18 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_confidence
-from fewgold.common.text import plain_value, spelled
+from fewgold.common.text import html_table, plain_value, spelled
 from fewgold.design import DesignKind
+from fewgold.errors import FewgoldError
 from fewgold.sample import Design, Ratings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Bound", "Estimate", "Interval", "LinearEstimate"]
 
+# Saldías et al. (2022), section 6, warn of covariances from so few ratings.
+_FEW_RATINGS = 30
 # Degrees of freedom below which documents or chunks are too few to tell their own spread.
 _FEW_CLUSTERS = 3
 _WITHOUT_LIMITS = "without the limits of the scale there is no interval: give them"
@@ -146,7 +152,45 @@ class LinearEstimate:
     def __repr__(self) -> str:
         if np.ndim(self.value):
             return f"LinearEstimate({self.method}, a batch of {self.value.size})"
-        return f"LinearEstimate({self.method}: {self.value:.4f} ± {self.se:.4f}, n = {self.n})"
+        found = self._interval_or_none()
+        told = "" if found is None else f", 95% {found.low:.4f} to {found.high:.4f}"
+        return (
+            f"LinearEstimate({self.method}: {self.value:.4f} ± {self.se:.4f}{told}, n = {self.n})"
+        )
+
+    def _interval_or_none(self) -> Interval | None:
+        """The 95 % interval, or None where the bound refuses this estimate."""
+        try:
+            return self.interval()
+        except FewgoldError:
+            return None
+
+    def _repr_html_(self) -> str:
+        """The estimate in a notebook."""
+        if np.ndim(self.value):
+            return html_table("Estimates", [("a batch of", self.value.size), ("n", self.n)])
+        found = self._interval_or_none()
+        rows: list[tuple[str, object]] = [
+            ("score", f"{self.value:.4f}"),
+            ("standard error", f"{self.se:.4f}"),
+            ("95% interval", "none" if found is None else f"{found.low:.4f} to {found.high:.4f}"),
+            ("ratings", f"{self.n} of {len(self.ratings.sample.pool)} segments"),
+            ("method", self.method),
+        ]
+        return html_table("Estimate", rows, notes=self.remarks)
+
+    def plot(self, confidence: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw the score as a dot with its interval; one row for each draw of a batch."""
+        import pandas as pd
+
+        from fewgold import plots
+
+        low, high = self.interval(confidence)
+        score = np.atleast_1d(self.value).ravel()
+        names = [self.method] if score.size == 1 else [f"draw {k + 1}" for k in range(score.size)]
+        ends = {"low": np.ravel(low), "high": np.ravel(high)}
+        frame = pd.DataFrame({"system": names, "score": score, **ends})
+        return plots.forest(frame, ax, confidence=confidence)
 
     @property
     def design(self) -> Design:
@@ -311,6 +355,11 @@ class LinearEstimate:
             what = "all ratings are equal" if flat else "nothing is left to vary in these ratings"
             scale = "the interval goes by the scale" if limits else _WITHOUT_LIMITS
             found.append(f"{what} and say nothing about the spread; {scale}")
+        if self.tuned and 1 < self.n <= _FEW_RATINGS < self.design.size:
+            found.append(
+                f"with {_FEW_RATINGS} ratings or fewer it is uncertain how far the metrics can be "
+                "trusted; compare with the plain mean"
+            )
         if self.design.kind == DesignKind.CLUSTERS and np.any(self.df < _FEW_CLUSTERS):
             found.append(
                 "so few documents say little about the error, and the interval may be very wide; "

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fewgold import io
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.common.checks import as_names, no_number
+from fewgold.common.text import html_table
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
@@ -187,6 +188,16 @@ class Pool:
         documents = "" if self.documents is None else f", {self.n_documents} documents"
         metrics = ", ".join(self.metrics) or "none"
         return f"Pool({len(self)} segments{documents}, metrics: {metrics})"
+
+    def _repr_html_(self) -> str:
+        """The pool in a notebook: its size and its metrics."""
+        documents = "" if self.documents is None else f", {self.n_documents} documents"
+        rows = [
+            (name, *(f"{x:.4g}" for x in (v.mean(), v.std(), v.min(), v.max())))
+            for name, v in self.metrics.items()
+        ]
+        heads = ("metric", "mean", "sd", "least", "largest") if rows else ()
+        return html_table(f"Pool of {len(self)} segments{documents}", rows, heads)
 
     @classmethod
     def from_table(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import Limits, as_limits
+from fewgold.common.text import html_table
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
@@ -154,6 +155,19 @@ class Sample:
         draws = "" if self.indices.ndim == 1 else f"{self.indices.shape[0]} draws of "
         more = "" if self.given is None else f", beside {self.given.n} rated before"
         return f"Sample({draws}{self.n} of {len(self.pool)} segments, {self.design._label}{more})"
+
+    def _repr_html_(self) -> str:
+        """The sample in a notebook: how it was drawn, and the first segments."""
+        rows: list[tuple[str, object]] = [
+            ("segments", f"{self.n} of {len(self.pool)}"),
+            ("design", self.info.sampler or self.design._label),
+        ]
+        if self.indices.ndim == 1:
+            first = ", ".join(map(str, self.ids[:5].tolist()))
+            rows.append(("to rate", first + (", …" if self.n > 5 else "")))
+        else:
+            rows.append(("draws", self.indices.shape[0]))
+        return html_table("Sample", rows)
 
     @property
     def n(self) -> int:
@@ -390,6 +404,17 @@ class Ratings:
         return (
             f"Ratings({self.scores.shape[-1]} scores, mean {self.scores.mean():.4g}, {self.sample})"
         )
+
+    def _repr_html_(self) -> str:
+        """The ratings in a notebook: how many, their spread and the scale."""
+        y = self.scores
+        rows: list[tuple[str, object]] = [
+            ("ratings", f"{self.n} of {len(self.sample.pool)} segments"),
+            ("mean, sd", f"{y.mean():.4g}, {y.std():.4g}"),
+            ("least to largest", f"{y.min():.4g} to {y.max():.4g}"),
+            ("scale", "not given" if self.limits is None else "{:g} to {:g}".format(*self.limits)),
+        ]
+        return html_table("Ratings", rows, notes=self.warnings)
 
     @classmethod
     def from_table(

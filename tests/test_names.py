@@ -13,7 +13,14 @@ import pandas as pd
 import pytest
 
 from fewgold import History, Ratings, estimate_mean, simulate
-from fewgold.bayes import BinaryPosterior, naive_table, roc_table, success_rates
+from fewgold.bayes import (
+    BinaryPosterior,
+    RaterPosterior,
+    naive_table,
+    preferences,
+    roc_table,
+    success_rates,
+)
 from fewgold.campaign import Settings
 from fewgold.comparison import compare, joint_pool
 from fewgold.datasets import demo_frame, load_demo
@@ -36,6 +43,8 @@ SAMPLE = SimpleRandom().draw(POOL, 60, rng=1)
 FRAME = demo_frame("zhen")
 ONE = FRAME[FRAME["system"] == "alpha"].reset_index(drop=True)
 RATINGS = SAMPLE.rate(GOLD[SAMPLE.indices])
+PAIRS = pd.DataFrame({"people": ["A", "B"] * 5, "llm": ["A", "tie"] * 5})
+VERDICTS = pd.DataFrame({"ann": [0, 1] * 5, "llm": [1, 1] * 5})
 RATED = {"human": "rater1", "adequate": "<= 1"}
 
 
@@ -138,6 +147,16 @@ CASES |= {
     ("assess_table", "judges"): (
         "comet", lambda j: [t.judge for t in assess_table(ONE, human="rater1", judges=j).judges],
     ),
+    ("preferences", "judges"): (
+        "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,
+    ),
+    ("RaterPosterior.from_frame", "raters"): (
+        "ann", lambda r: RaterPosterior.from_frame(VERDICTS, raters=r)._answers.names,
+    ),
+    ("RaterPosterior.from_frame", "metrics"): (
+        "llm",
+        lambda m: RaterPosterior.from_frame(VERDICTS, raters="ann", metrics=m)._answers.names,
+    ),
     ("assess_table", "texts"): (
         "document",
         lambda t: list(
@@ -150,7 +169,7 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
-            "Tasks", "TreePair",
+            "Tasks", "TreePair", "Preferences",
         ),
         "results, which the package itself makes",
     ),

@@ -563,6 +563,7 @@ class PreferencePosterior(CategoryPosterior):
     prior: float = 1.0 / 3.0
     draws: int = 4096
 
+    _measures: ClassVar[str] = "net preference"
     _classes: ClassVar[int] = 3
     _largest: ClassVar[int] = 5_000
 

@@ -394,6 +394,20 @@ def read_binary(
     return BinaryTable(labels, np.array([str(v) for v in made_by], dtype=object), scores, signs)
 
 
+def read_labels(frame: pd.DataFrame, name: str, cut: Cut | str | None = None) -> FloatArray:
+    """A column as 0, 1 and NaN: verdicts as they are, or scores that are cut."""
+    if name not in frame.columns:
+        raise UnknownNameError("column", name, map(str, frame.columns))
+    values = _numbers(frame, name)
+    seen = ~np.isnan(values)
+    hint = "Say which scores are adequate, such as '>= 4' (adequate=, --adequate)."
+    if cut is None:
+        values[seen] = binary(values[seen], f"the verdicts in {name!r}", hint)
+    else:
+        values[seen] = Cut.parse(cut)(values[seen])
+    return values
+
+
 def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
     """A column as numbers; empty cells are gaps, words are an error."""
     found = io.column_of(frame[name], name)

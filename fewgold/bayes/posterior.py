@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,12 @@ from fewgold.bayes.mixture import Shapes, mixture, sample_rates, shapes
 from fewgold.bayes.priors import Priors
 from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import check_choice, check_confidence
+from fewgold.common.text import html_table
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Steps(NamedTuple):
@@ -66,12 +70,17 @@ class Steps(NamedTuple):
         return rng.choice(self.values, size, p=self.mass / self.mass.sum())
 
 
+_TAIL, _BARS = 5e-4, 80  # what a figure leaves out on either side, and how finely it is cut
+
+
 class Posterior(ABC):
     """Posterior distribution of a success rate, or a batch of them: an estimate like the others.
 
     Its intervals are credible intervals: given the priors and the data, the rate lies in them with
     the stated probability.
     """
+
+    _measures: ClassVar[str] = "success rate"  # in figures
 
     @property
     @abstractmethod
@@ -103,6 +112,19 @@ class Posterior(ABC):
         if self.shape:
             return f"{kind}(a batch of shape {self.shape})"
         return f"{kind}({float(self.mean):.4f} ± {float(self.sd):.4f}{self._about})"
+
+    def _repr_html_(self) -> str:
+        """The posterior in a notebook."""
+        if self.shape:
+            return html_table(type(self).__name__, [("a batch of shape", self.shape)])
+        low, high = (float(end) for end in self.interval())
+        rows = [
+            ("mean", f"{float(self.mean):.4f}"),
+            ("sd", f"{float(self.sd):.4f}"),
+            ("95% credible interval", f"{low:.4f} to {high:.4f}"),
+            ("from", self._source),
+        ]
+        return html_table(type(self).__name__, rows)
 
     def draw(self, k: Any) -> Posterior:
         """The ``k``-th of a batch, or a smaller batch."""
@@ -179,6 +201,29 @@ class Posterior(ABC):
             "bound_kind": "credible",
             "bound_label": "posterior, credible interval with equal tails",
         }  # fmt: skip
+
+    def plot(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
+        """The density, or the chances of the shares of a test set, with the interval shaded."""
+        from fewgold.plots import posterior_area
+
+        self._check_single("plot")
+        (one,) = self._distributions
+        low, high = self.quantile([_TAIL, 1 - _TAIL])
+        if isinstance(one, Steps):  # so many shares side by side that bars are seen
+            inside = np.flatnonzero((one.values >= low - 1e-12) & (one.values <= high + 1e-12))
+            first, last = int(inside[0]), int(inside[-1])
+            step = -(-(last + 1 - first) // _BARS)
+            starts = np.arange(first, last + 1, step)
+            gap = float(np.diff(one.values[first : last + 1]).mean()) if last > first else 0.01
+            mass = np.add.reduceat(one.mass[: last + 1], starts)
+            edges = np.append(one.values[starts], one.values[last] + gap) - 0.5 * gap
+        else:
+            edges = np.linspace(low, high, _BARS + 1)
+            mass = np.diff(one.cdf(edges))
+        return posterior_area(
+            edges, mass / np.diff(edges), float(self.mean), self.interval(confidence), ax,
+            confidence=confidence, label=self._measures,
+        )  # fmt: skip
 
     def _check_single(self, name: str) -> None:
         if self.shape:

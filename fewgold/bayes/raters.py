@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from fewgold.bayes.counts import read_labels
 from fewgold.bayes.density import Curve, Panels
 from fewgold.bayes.mixture import Mixture, beta_binomial
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import RaterPriors
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
-from fewgold.common.checks import check_choice, check_confidence, check_count
-from fewgold.errors import DataError, FewgoldError
+from fewgold.common.checks import as_names, check_choice, check_confidence, check_count
+from fewgold.cut import Cut
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +249,13 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
     if isinstance(labels, pd.DataFrame):
         names = tuple(str(name) for name in labels.columns)
     if metric is not None:
-        table = np.column_stack([table, _column("metric", metric, n)])
-        names = (*names, "metric")
+        columns: dict[str, Any]
+        if isinstance(metric, pd.DataFrame):
+            columns = {str(name): metric[name] for name in metric.columns}
+        else:
+            columns = {"metric": metric}
+        more = [_column(name, values, n) for name, values in columns.items()]
+        table, names = np.column_stack([table, *more]), (*names, *columns)
     if not table.shape[1]:
         raise DataError("labels has no column; give a column for each rater.")
     known = np.full(n, np.nan) if gold is None else _column("gold", gold, n)
@@ -308,7 +319,8 @@ class RaterPosterior(Posterior):
     gold
         (items,) class of the items where it is known, from an expert, and NaN elsewhere.
     metric
-        (items,) labels of a metric, which is one more rater; of all items or some.
+        (items,) labels of a metric, which is one more rater; of all items or some. Or a frame of
+        several, one column per metric.
     target
         ``"process"``: α of the process that made the items. ``"pool"``: the share of adequate
         items in this very test set.
@@ -383,6 +395,80 @@ class RaterPosterior(Posterior):
         check_count("unrated", self.unrated, 0)
         check_count("effective", self.effective, 100)
         object.__setattr__(self, "_answers", read_answers(self.labels, self.gold, self.metric))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        raters: Sequence[str] = (),
+        rater: str | None = None,
+        item: str | None = None,
+        answer: str | None = None,
+        gold: str | None = None,
+        metrics: Sequence[str] = (),
+        adequate: Cut | str | None = None,
+        threshold: Cut | str | None = None,
+        **more: Any,
+    ) -> RaterPosterior:
+        """From a table of verdicts: 0 and 1, words such as pass and fail, or scores to cut.
+
+        Parameters
+        ----------
+        frame
+            One row per item with a column for each of the ``raters``; or one row per answer, with
+            the columns ``rater`` (who), ``item`` and ``answer``. Empty cells are no answers.
+        raters, rater, item, answer
+            Columns, as above.
+        gold, metrics
+            Columns of the known class and of metrics or judges. With one row per answer the first
+            value of each item counts.
+        adequate, threshold
+            Which scores of people, and of metrics, are a 1, such as ``">= 4"``.
+        **more
+            As for the class.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame(
+        ...     {"ann": ["pass", "fail", "pass"] * 30, "bob": ["yes", "no", None] * 30,
+        ...      "cy": [1, 0, 1] * 30}
+        ... )
+        >>> posterior = RaterPosterior.from_frame(frame, raters=["ann", "bob", "cy"])
+        >>> posterior.raters()[["rater", "answers"]].to_dict("list")
+        {'rater': ['ann', 'bob', 'cy'], 'answers': [90, 60, 90]}
+        """
+        raters, metrics = as_names(raters), as_names(metrics)
+        if rater is not None:
+            if item is None or answer is None:
+                raise FewgoldError("one row per answer needs three columns: rater, item, answer.")
+            for name in (rater, item):
+                if name not in frame.columns:
+                    raise UnknownNameError("column", name, map(str, frame.columns))
+            frame = frame.assign(**{answer: read_labels(frame, answer, adequate)})
+            twice = frame.duplicated([item, rater])
+            if twice.any():
+                where = frame.loc[twice, [item, rater]].iloc[0].tolist()
+                raise DataError(
+                    f"{where[1]} answered {where[0]} several times ({int(twice.sum())} rows more "
+                    "than one). Keep one answer for each rater and item."
+                )
+            labels = frame.pivot(index=item, columns=rater, values=answer)
+            beside = [name for name in (gold, *metrics) if name is not None]
+            for name in beside:
+                if name not in frame.columns:
+                    raise UnknownNameError("column", name, map(str, frame.columns))
+            whole = frame.groupby(item)[beside].first().reindex(labels.index) if beside else labels
+        else:
+            if not raters:
+                raise FewgoldError("name the columns of the raters: raters=.")
+            labels = pd.DataFrame({name: read_labels(frame, name, adequate) for name in raters})
+            whole = frame
+        judged = {name: read_labels(whole, name, threshold) for name in metrics}
+        return cls(
+            labels, gold=None if gold is None else read_labels(whole, gold, adequate),
+            metric=pd.DataFrame(judged) if judged else None, **more,
+        )  # fmt: skip
 
     @property
     def _about(self) -> str:
@@ -487,6 +573,21 @@ class RaterPosterior(Posterior):
             frame |= {name: drawn.mean(0), f"{name}_sd": drawn.std(0)}
             frame |= {f"{name}_low": low, f"{name}_high": high}
         return pd.DataFrame(frame)
+
+    def plot_raters(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
+        """ρ and η of each rater, with credible intervals."""
+        from fewgold.plots import forest
+
+        table = self.raters(confidence)
+        frame = pd.DataFrame(
+            {
+                "system": f"{row['rater']} {sign}", "score": row[name],
+                "low": row[f"{name}_low"], "high": row[f"{name}_high"], "group": k,
+            }
+            for k, row in enumerate(table.to_dict("records"))
+            for name, sign in (("rho", "ρ"), ("eta", "η"))
+        )  # fmt: skip
+        return forest(frame, ax, label="chance to be right", confidence=confidence)
 
     @cached_property
     def adequate(self) -> FloatArray:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtrc, expit, logit, ndtri
+from scipy.special import betaincinv, chdtrc, expit, logit, ndtri
 
 from fewgold.bayes.counts import ALL, BinaryTable, check_two_classes, hit_rates, paired, read_binary
+from fewgold.bayes.priors import Priors
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.text import cell
@@ -25,6 +26,7 @@ from fewgold.estimate import Interval
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -307,6 +309,17 @@ class Roc:
         x, y = x[corner][::-1], y[corner][::-1]
         return pd.DataFrame({"fpr": x / self._inadequate, "tpr": y / self._adequate})
 
+    def plot(self, ax: Axes | None = None, *, rule: str = "equal") -> Axes:
+        """The curve, with the threshold that a rule chooses marked."""
+        import pandas as pd
+
+        from fewgold.plots import roc_curves
+
+        point = self.chosen(rule)
+        name = f"cut {point.cut}"
+        points = pd.DataFrame([{"system": name, "fpr": 1 - point.eta, "tpr": point.rho}])
+        return roc_curves(self.curve().assign(system=name, auc=self.auc), points, ax)
+
     @cached_property
     def _placements(self) -> tuple[FloatArray, FloatArray]:
         """Of the other class, the share that each score beats; ties count half (DeLong 1988)."""
@@ -435,6 +448,21 @@ def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
     return names[at], float(error[at]), float(se[at])
 
 
+def _updated(point: RocPoint, priors: Priors, confidence: float) -> dict[str, float]:
+    """ρ and η with what was known before: Beta posteriors."""
+    tails = np.array([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence])
+    found: dict[str, float] = {}
+    for name, hits, misses in (("rho", point.tp, point.fn), ("eta", point.tn, point.fp)):
+        a, b = getattr(priors, name)
+        a, b = a + hits, b + misses
+        low, high = betaincinv(a, b, tails)
+        found |= {
+            name: a / (a + b), f"{name}_sd": float(np.sqrt(a * b / (a + b + 1)) / (a + b)),
+            f"{name}_low": float(low), f"{name}_high": float(high),
+        }  # fmt: skip
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class RocTable:
     """ROC curves of metrics, by metric and system; ``(all)`` is over all systems.
@@ -447,6 +475,7 @@ class RocTable:
     gaps: dict[str, dict[str, int]]
     rule: str
     confidence: float
+    priors: Priors | None = None
 
     def __repr__(self) -> str:
         systems = {s for row in self.rocs.values() for s in row} - {ALL}
@@ -465,7 +494,8 @@ class RocTable:
 
         n items that people rated and the metric scored, ``gaps`` rated ones that it did not;
         ``alpha`` the share of adequate ones; the AUC with its standard error and interval; the
-        cut, and ρ, η and K there.
+        cut, and ρ, η and K there. With priors ρ and η are posterior means, with sds and credible
+        intervals (``rho_sd``, ``rho_low``, ``rho_high`` and the same of η).
         """
         import pandas as pd
 
@@ -481,6 +511,8 @@ class RocTable:
                     "auc_low": float(low), "auc_high": float(high), "cut": str(point.cut),
                     "rho": point.rho, "eta": point.eta, "K": point.information,
                 })  # fmt: skip
+                if self.priors is not None:
+                    rows[-1] |= _updated(point, self.priors, self.confidence)
         return pd.DataFrame(rows)
 
     def heterogeneity(self) -> pd.DataFrame:
@@ -546,6 +578,7 @@ def roc_table(
     strict: bool = False,
     orientation: Mapping[str, int] | None = None,
     confidence: float = 0.95,
+    priors: Priors | None = None,
 ) -> RocTable:
     """ROC curves and chosen thresholds of metrics, over all systems and for each.
 
@@ -576,6 +609,9 @@ def roc_table(
         −1 for metrics of which large is bad. By default as known from common names, else +1.
     confidence
         Of the intervals of the AUC.
+    priors
+        What was known of ρ and η at these thresholds before, such as from last month, the same for
+        every metric and system: see `Priors.parse`.
 
     References
     ----------
@@ -607,7 +643,11 @@ def roc_table(
     for metric in table.scores:
         rocs[metric], gaps[metric] = _curves(table, metric)
         chosen[metric] = _cuts(rocs[metric], rule, (cuts or {}).get(metric), per_system)
-    return RocTable(rocs, chosen, gaps, rule, confidence)
+    if priors is not None and priors._known_rates is not None:
+        raise FewgoldError(
+            "priors with known rho and eta leave nothing to find out from the table."
+        )
+    return RocTable(rocs, chosen, gaps, rule, confidence, priors)
 
 
 def _curves(table: BinaryTable, metric: str) -> tuple[dict[str, Roc], dict[str, int]]:

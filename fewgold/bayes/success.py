@@ -30,6 +30,7 @@ from fewgold.sample import Ratings, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 _HINT = "Say where it becomes a 1, such as '>= 0.5', or by which rule: " + " or ".join(RULES) + "."
@@ -58,6 +59,13 @@ class SuccessRates:
             for row in self.to_frame(confidence).to_dict("records")
         ]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def plot(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
+        """Corrected rates with intervals, and what the metric says at its word."""
+        from fewgold.plots import corrected_forest
+
+        frame = self.to_frame(confidence).rename(columns={"mean": "score"})
+        return corrected_forest(frame, ax, label="success rate", confidence=confidence)
 
     def to_frame(self, confidence: float = 0.95) -> pd.DataFrame:
         """One row a system.
@@ -453,6 +461,57 @@ class NaiveTable:
         shown = table[wanted].swaplevel(axis=1)
         shown.columns.names = [None, None]
         return shown.loc[list(dict.fromkeys(part["system"]))]
+
+    def summary(self) -> str:
+        """A table for people: people, then each metric at its word and corrected."""
+        lines = []
+        people = self.frame[self.frame["how"] == "human"].set_index("system")
+        for metric, part in self.frame[self.frame["how"] != "human"].groupby("metric", sort=False):
+            cuts = list(dict.fromkeys(part["cut"]))
+            lines.append(
+                f"{metric!s} " + (cuts[0] if len(cuts) == 1 else "(a cut for each system)")
+            )
+            table = part.pivot(index="system", columns="how", values="mean")
+            spread = part.pivot(index="system", columns="how", values="sd")
+            ways = [how for how in HOWS if how in table.columns]
+            order = [str(name) for name in people.index if name in table.index]
+            wide = max(6, *(len(name) for name in order))
+            heads = ["people", *ways]
+            lines.append(f"{'system':{wide}s}" + "".join(f"  {head:>15s}" for head in heads))
+            for name in order:
+                cells: list[tuple[Any, Any]] = [(people.at[name, "mean"], people.at[name, "sd"])]
+                cells += [(table.at[name, how], spread.at[name, how]) for how in ways]
+                lines.append(f"{name:{wide}s}" + "".join(f"  {m:7.3f} ± {s:.3f}" for m, s in cells))
+            lines.append("")
+        lines.append(
+            "posterior mean ± sd; naive: the metric at its word; own: corrected by the rated rows "
+            "of the system"
+        )
+        if (self.frame["how"] == "pooled").any():
+            lines.append(
+                "pooled: all systems share the metric's error rates; transfer: those of the other "
+                "systems only"
+            )
+        return "\n".join(lines)
+
+    def plot(self, ax: Axes | None = None, *, how: str = "own") -> Axes:
+        """Corrected rates with intervals, and what each metric says at its word."""
+        from fewgold.plots import corrected_forest
+
+        check_choice("how", how, HOWS[2:])
+        keys = ["metric", "system"]
+        naive = self.frame[self.frame["how"] == "naive"].set_index(keys)["mean"].rename("naive")
+        frame = self.frame[self.frame["how"] == how].join(naive, on=keys)
+        if frame.empty:
+            raise FewgoldError(f"the table has no estimates {how!r}.")
+        several = frame["metric"].nunique() > 1
+        names = frame["system"] + (", " + frame["metric"] if several else "")
+        groups = frame["system"].map({s: k for k, s in enumerate(dict.fromkeys(frame["system"]))})
+        frame = frame.assign(system=names, score=frame["mean"], group=groups)
+        frame = frame.sort_values("group", kind="stable")
+        if not several:
+            frame = frame.drop(columns="group")
+        return corrected_forest(frame, ax, label="success rate", confidence=self.confidence)
 
     def errors(self) -> pd.DataFrame:
         """How far each way is from all human ratings: one row a metric and way.

@@ -34,6 +34,7 @@ from fewgold.cli import (
     simulate,
     status,
     stop,
+    verdicts,
 )
 from fewgold.cli.console import BAD_DATA, fail
 from fewgold.cli.options import flag
@@ -82,7 +83,10 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
         plan.plan, simulate.simulate, compare.compare, reliability.reliability,
         reproduce.reproduce,
     ],
-    "Adequate or not": [adequate.alpha, adequate.roc, judge.judge],
+    "Adequate or not": [
+        adequate.alpha, adequate.roc, judge.judge, verdicts.raters, verdicts.preferences,
+        verdicts.naive,
+    ],
 }  # fmt: skip
 for _panel, _commands in _PANELS.items():
     for _one in _commands:

@@ -93,6 +93,7 @@ def alpha(
     prior: options.Prior = None,
     correction: RateCorrection = "none",
     confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
+    out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
@@ -143,7 +144,7 @@ def alpha(
         judges = [metric] if metric and metric in read.columns else parse.names(metric)
         seen = input.understand(
             read, quiet, human=None if human is None else [human], system=system, texts=[],
-            metrics=judges, need_id=False, fill=False,
+            metrics=judges, need_id=False, fills=False,
         )  # fmt: skip
         columns: dict[str, Any] = {
             "human": seen.one_human(), "metric": judges or None, "system": seen.system,
@@ -158,20 +159,23 @@ def alpha(
     several = len(found.posteriors) > 1
     pairwise = significance(found.posteriors, correction=kind) if several else None
     notes(found.notes, quiet)
+    written = draw(lambda: found.plot(confidence=level), out, quiet)
     record = {
         "metric": found.metric, "pairs": pairs, "target": target, "confidence": level,
         "systems": frame.to_dict("records"),
         "comparisons": [] if pairwise is None else pairwise.to_frame().to_dict("records"),
-        "correction": kind, "notes": list(found.notes),
+        "correction": kind, "notes": list(found.notes), "files": list(map(str, written)),
     }  # fmt: skip
 
-    def text(out: Console) -> None:
-        _show_alpha(out, frame, found.metric, target, level)
+    def text(console: Console) -> None:
+        _show_alpha(console, frame, found.metric, target, level)
         if pairwise is not None:
             print(
                 f"\n{pairwise.summary()}\nSystems that answered the same inputs differ more surely "
                 "than this says: fewgold compare."
             )
+        for path in written:
+            print(f"written: {path}")
 
     emit("json" if json else output, record, record["systems"], text)
 
@@ -268,6 +272,7 @@ def roc(
     rule: ThresholdRule = "equal",
     per_system: bool = flag(False, "--per-system", "A threshold for each system, not one for all."),
     strict: bool = flag(False, "--strict", "Adequate is > the threshold, not >=."),
+    prior: options.Prior = None,
     confidence: str = option("0.95", "LEVEL", "Of the intervals of the AUC."),
     out: options.Drawing = None,
     output: Output = "text",
@@ -300,7 +305,10 @@ def roc(
         table, human=human, metrics=chosen, system=system, adequate=passing, rule=rule,
         per_system=per_system, strict=strict, confidence=level,
         orientation={name: way for name, way in ways.items() if name in chosen},
+        priors=parse.priors(prior),
     )  # fmt: skip
+    if prior is not None:
+        note("ρ and η are posterior means: what was known before counts in every row", quiet)
     frame = found.to_frame()
     several = (frame.groupby("metric")["system"].nunique() > 2).any()
     apart = found.heterogeneity() if several else None

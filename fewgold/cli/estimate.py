@@ -54,7 +54,12 @@ def estimate(
         None,
         "NAME",
         "How the interval is made: auto (default), student, or a guaranteed one such as "
-        "star; fewgold strategies lists them.",
+        "star; fewgold strategies lists them. For alpha: equal (default) or hdi, too.",
+    ),
+    prior: str | None = option(
+        None,
+        "tp=N,…|rho=M@N,…",
+        "For alpha: what was known of the metric before, as for fewgold alpha.",
     ),
     limits: options.ScaleEnds = None,
     adequate: str | None = option(
@@ -152,6 +157,7 @@ def estimate(
             note(f"{made.name} does not use the direction of the scores", quiet)
     if by is not None or bound in _TAILS:
         made = replace(made, bound=by or bound)  # type: ignore[type-var]
+    made = _informed(made, prior)
     result = _made(made, partial, gaps, level, target)
     result |= {
         "strategy": strategy,
@@ -174,6 +180,23 @@ def _random_error(ratings: Ratings, target: options.Target) -> float | None:
     centred = scores - weights @ scores / weights.sum()
     spread = float(weights @ centred**2 / weights.sum()) * n / (n - 1)
     return math.sqrt(spread * max(1 / n - 1 / size, 0.0))
+
+
+def _informed(chosen: Estimator, prior: str | None) -> Estimator:
+    """The binary model with what was known before; the share stays as it is unless it is named."""
+    priors = parse.priors(prior)
+    if prior is None or priors is None:
+        return chosen
+    from fewgold.bayes import BinaryPosterior
+    from fewgold.bayes.estimator import DEFAULT_PRIORS
+
+    if not isinstance(chosen, BinaryPosterior):
+        raise typer.BadParameter(
+            f"--prior is for the binary model (--estimator alpha-METRIC); got {chosen.name}."
+        )
+    if "alpha" not in prior:
+        priors = replace(priors, alpha=DEFAULT_PRIORS.alpha)
+    return replace(chosen, priors=priors)
 
 
 def _made(

@@ -58,12 +58,15 @@ def read_sheet(path: str, score: str | list[str], quiet: bool) -> pd.DataFrame:
     return frame
 
 
-def understand(table: pd.DataFrame, quiet: bool, **named: Any) -> Roles:
-    """The roles of the columns of rated data, with a note on what was guessed."""
+def understand(table: pd.DataFrame, quiet: bool, *, fills: bool = True, **named: Any) -> Roles:
+    """The roles of the columns of rated data, with a note on what was guessed.
+
+    ``fills`` says whether gaps in metrics will be filled, which is worth a note.
+    """
     from fewgold.io.columns import roles
 
     found = roles(table, **named)
-    notes(found.notes(), quiet)
+    notes((found if fills else replace(found, gaps={})).notes(), quiet)
     return found
 
 

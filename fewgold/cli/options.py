@@ -154,9 +154,8 @@ Prior = Annotated[
     str | None,
     described(
         "rho=30/40,…",
-        "What was known of the judge before, such as last month: counts (rho=30/40,eta=45/50), a "
-        "mean and the number of items it is worth (rho=0.75@40), or tp=30,fn=10,fp=5,tn=45; also "
-        "alpha, and weight=0.5 where the judge may have changed.",
+        "What was known of the judge before: counts (rho=30/40,eta=45/50), or a mean and the "
+        "number of items it is worth (rho=0.75@40).",
     ),
 ]
 

@@ -163,11 +163,11 @@ def priors(text: str | None) -> Priors | None:
 def bound(text: str) -> Bound:
     """A way to make intervals, by name."""
     from fewgold import registry
-    from fewgold.errors import UnknownNameError
+    from fewgold.errors import DesignError, UnknownNameError
 
     try:
         return registry.bound(text)
-    except UnknownNameError as error:
+    except (UnknownNameError, DesignError) as error:
         raise typer.BadParameter(str(error)) from None
 
 

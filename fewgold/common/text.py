@@ -1,12 +1,13 @@
-"""What people read: side files as JSON, numbers with the digits that count, methods by name."""
+"""What people read: JSON side files, numbers with the digits that count, tables of notebooks."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -186,3 +187,43 @@ def plain_frame(frame: pd.DataFrame | None) -> list[dict[str, Any]] | None:
     if frame is None:
         return None
     return [plain_value(row) for row in frame.to_dict("records")]
+
+
+# Small HTML tables: what a notebook shows of a result. Colours are those of the notebook.
+_CELL = "padding:.15em .8em;text-align:{side}"
+
+
+def html_table(
+    caption: str,
+    rows: Sequence[Sequence[object]],
+    heads: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> str:
+    """A table with a caption and notes below it; all text is escaped.
+
+    The first column holds the names of the rows, at the left like other texts. Numbers stand at the
+    right, so write them as numbers or give them ready-made as text.
+
+    >>> html_table("Pool", [("<b>", 3)]).count("&lt;b&gt;")
+    1
+    """
+    top = "".join(
+        f'<th scope="col" style="{_CELL.format(side="left" if k == 0 else "right")}">'
+        f"{escape(str(head))}</th>"
+        for k, head in enumerate(heads)
+    )
+    body = "".join(f"<tr>{_cells(row, bool(heads))}</tr>" for row in rows)
+    below = "".join(f"<div>note: {escape(note)}</div>" for note in notes)
+    return (
+        '<div class="fewgold"><table><caption style="caption-side:top;text-align:left;'
+        f'font-weight:bold">{escape(caption)}</caption>'
+        + (f"<thead><tr>{top}</tr></thead>" if top else "")
+        + f"<tbody>{body}</tbody></table>{below}</div>"
+    )
+
+
+def _cells(row: Sequence[object], numbers: bool) -> str:
+    side = "right" if numbers else "left"
+    first = f'<th scope="row" style="{_CELL.format(side="left")}">{escape(str(row[0]))}</th>'
+    rest = (f'<td style="{_CELL.format(side=side)}">{escape(str(cell))}</td>' for cell in row[1:])
+    return first + "".join(rest)

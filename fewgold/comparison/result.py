@@ -18,7 +18,7 @@ from fewgold.common import text as wording
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice
 from fewgold.common.statistics import adjusted_pairs
-from fewgold.common.text import plain_value
+from fewgold.common.text import html_table, plain_value
 from fewgold.comparison.pairs import Pairs
 from fewgold.comparison.raters import Raters
 from fewgold.errors import DataError
@@ -167,6 +167,24 @@ class Comparison:
     def __repr__(self) -> str:
         n, size = self.facts["n"], self.facts["pool_size"]
         return f"Comparison({len(self.systems)} systems on {n} of {size} segments)"
+
+    def _repr_html_(self) -> str:
+        """The ranking in a notebook, with groups and intervals."""
+        scores, ranking = self.scores(), self.ranking()
+        digits = decimals(float(np.nanmin(scores["se"])))
+        both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
+        rows = [
+            (
+                own.system, "–".join(map(str, sorted({place.rank_low, place.rank_high}))),
+                place.group, f"{own.score:.{digits}f}",
+                f"{own.low:.{digits}f} to {own.high:.{digits}f}", f"{place.p_best:.3f}",
+            )
+            for place, own in both
+        ]  # fmt: skip
+        level = f"{100 * self.confidence:.10g}% interval"
+        heads = ("system", "rank", "group", "score", level, "P(best)")
+        notes = (_significant(self), *self.remarks)
+        return html_table(repr(self), rows, heads, notes)
 
     @property
     def confidence(self) -> float:

@@ -450,11 +450,16 @@ def plan_from_history(
         worked = [cell for cell in first.cells if cell.strategy == name and cell.failure is None]
         at = np.array(sorted({cell.n for cell in worked}), dtype=np.float64)
         scaled = np.array([_scaled_width([c for c in worked if c.n == n], goal) for n in at])
-        if at.size and np.isfinite(scaled).all():
-            needs.append(_need(name, goal, at, scaled, studies, target, options))
+        # With few ratings all may be alike, such as ten passes, and then nothing tells the width.
+        told = np.isfinite(scaled)
+        if told.sum() >= 2 or (at.size and told.all()):
+            needs.append(_need(name, goal, at[told], scaled[told], studies, target, options))
         else:
             why = first.failures.loc[first.failures["strategy"] == name, "reason"]
-            notes.append(f"{name} was left out: {why.iloc[0] if len(why) else 'it failed'}")
+            reason = why.iloc[0] if len(why) else "its intervals have no finite width"
+            notes.append(f"{name} was left out: {reason}")
+    if not needs:
+        raise FewgoldError(f"no strategy could be replayed: {'; '.join(notes)}.")
     source = f"replayed {draws} times on " + (
         "last year's ratings" if len(sizes) == 1 else f"{len(sizes)} rated pools"
     )

@@ -18,10 +18,12 @@ from fewgold.plots.judge import confusion_matrix, reliability_diagram
 from fewgold.plots.lines import budget_curves as budget_curves
 from fewgold.plots.lines import coverage_curves, curves, error_curves
 from fewgold.plots.lines import width_curves as width_curves
+from fewgold.plots.ranks import corrected_forest as corrected_forest
 from fewgold.plots.ranks import forest, rank_intervals, ranking
 from fewgold.plots.roc import roc_curves, roc_panels
 from fewgold.plots.study import interval_path as interval_path
 from fewgold.plots.study import interval_rows as interval_rows
+from fewgold.plots.study import posterior_area as posterior_area
 from fewgold.plots.study import scatter_fit as scatter_fit
 from fewgold.plots.study import two_distributions as two_distributions
 from fewgold.plots.style import PALETTE as PALETTE

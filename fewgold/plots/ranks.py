@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,6 +58,28 @@ def forest(
         )  # fmt: skip
     style.name_rows(ax, names)
     style.name_axes(ax, f"{label}, {100 * confidence:.10g}% intervals", "", title)
+    return ax
+
+
+@style.styled
+def corrected_forest(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    label: str = "success rate",
+    confidence: float = 0.95,
+    title: str | None = None,
+) -> Axes:
+    """`forest`, with a ring where the metric or judge alone would put each row (``naive``)."""
+    ax = forest(frame, ax, label=label, confidence=confidence, title=title)
+    if "naive" in frame and frame["naive"].notna().any():
+        (naive,) = style.numbers(frame, "naive")
+        look: Any = {"facecolors": "none", "edgecolors": style.PALETTE[1], "linewidths": 1.4}
+        rings = ax.scatter(naive, np.arange(len(frame)), s=36, zorder=4, **look)
+        style.legend(
+            ax, {"corrected": ax.collections[1], "at its word": rings}, "lower right",
+            bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.2,
+        )  # fmt: skip
     return ax
 
 

@@ -51,6 +51,36 @@ def interval_rows(
 
 
 @style.styled
+def posterior_area(
+    edges: FloatArray,
+    density: FloatArray,
+    mean: float,
+    interval: tuple[FloatArray, FloatArray],
+    ax: Axes | None = None,
+    *,
+    confidence: float = 0.95,
+    label: str = "success rate",
+    title: str | None = None,
+) -> Axes:
+    """A posterior density over ``edges``, the mean as a line and the interval in colour."""
+    low, high = (float(end) for end in interval)
+    ax = style.axes_for(ax, 3.2, 5.6)
+    ax.stairs(density, edges, fill=True, color=style.GREY, alpha=0.6)
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    inside = np.where((middle >= low) & (middle <= high), density, 0.0)
+    ax.stairs(inside, edges, fill=True, color=style.PALETTE[0], alpha=0.55)
+    ax.axvline(mean, color=style.INK, linewidth=1.2)
+    said = f"{mean:.3f}\n{100 * confidence:g}%: {low:.3f} to {high:.3f}".replace("-", "−")
+    ax.annotate(
+        said, (0.99, 0.97), xycoords="axes fraction", ha="right", va="top",
+        fontsize=style.SMALL, color=style.INK,
+    )  # fmt: skip
+    ax.set_ylim(bottom=0)
+    style.name_axes(ax, label, "posterior density", title)
+    return ax
+
+
+@style.styled
 def interval_path(
     frame: pd.DataFrame,
     ax: Axes | None = None,

@@ -182,3 +182,13 @@ def test_priors_as_people_type_them() -> None:
         Priors.parse("rho=50/40")
     with pytest.raises(FewgoldError, match="must be a mean between 0 and 1"):
         Priors.parse("rho=30@40")
+
+
+@pytest.mark.parametrize("ones", [0, 13, 40])
+def test_people_alone_by_jeffreys_as_statsmodels_has_it(ones: int) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    counts = Counts(human_ones=ones, human_total=40)
+    found = AlphaPosterior(counts, Priors(alpha=(0.5, 0.5))).interval(0.9)
+    theirs = proportion_confint(ones, 40, alpha=0.1, method="jeffreys")
+    assert [float(end) for end in found] == pytest.approx(theirs, abs=1e-7)

@@ -177,7 +177,30 @@ def test_the_loop_with_a_cut(run: Run, rate: Rate) -> None:
     sure = json.loads(run(*asked, "--json").stdout)
     assert sure["bound_kind"] == "guaranteed" and sure["value"] == got["value"]
     assert "posterior sd" in run(*asked).stdout
+    asked = ("estimate", "s.csv", "--adequate", "<=4", "--prior", "alpha=0.9@500")
+    informed = json.loads(run(*asked, "--json").stdout)
+    assert informed["se"] < got["se"] and informed["value"] > got["value"]
+    assert "(alpha=450.0+50.0)" in informed["signature"]
+    assert "is for the binary model" in " ".join(
+        run(*asked, "--estimator", "mean", code=2).stderr.split()
+    )
     assert "--adequate must be" in run("estimate", "s.csv", "--adequate", "4", code=2).stderr
+
+
+def test_judges_of_different_rows_and_bins(run: Run, judged: pd.DataFrame) -> None:
+    half = np.arange(len(judged)) % 2 == 0
+    first = np.where(judged["judge"] == 1, "good", "bad")
+    rows = judged.assign(one=np.where(half, first, ""), two=judged["judge"].mask(half))
+    rows.to_csv("two.csv", index=False)
+    asked = ("alpha", "two.csv", "--human", "passed", "--system", "none", "--json")
+    done = run(*asked, "--metric", "one,two")
+    assert "say of a row is its category: 4 of them occur" in done.stderr
+    assert "filled with the mean" not in done.stderr
+    alone = json.loads(run(*asked).stdout)["systems"][0]
+    assert json.loads(done.stdout)["systems"][0]["sd"] < alone["sd"]
+    binned = json.loads(run(*asked, "--metric", "score", "--threshold", "bins").stdout)
+    assert binned["metric"] == "score in 8 bins"
+    assert binned["systems"][0]["sd"] < alone["sd"]
 
 
 def test_simulate_with_a_cut(run: Run, table: pd.DataFrame) -> None:

@@ -109,3 +109,25 @@ def test_metrics_are_guessed(run: Run) -> None:
 def test_what_is_wrong(run: Run, args: tuple[str, ...], code: int, say: str) -> None:
     done = run("roc", *args, code=code)
     assert say in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_what_was_known_before(run: Run) -> None:
+    """Beta posteriors of ρ and η, checked with scipy; a uniform prior is near the plain shares."""
+    from scipy.stats import beta
+
+    asked = ("roc", "pool.csv", "--human", "human", "--adequate", "<=4", "--metrics", "comet")
+    plain = json.loads(run(*asked, "--json").stdout)["rows"][0]
+    done = run(*asked, "--prior", "rho=30/40,eta=0.9@50", "--json")
+    row = json.loads(done.stdout)["rows"][0]
+    adequate = round(plain["n"] * plain["alpha"])
+    hits = round(plain["rho"] * adequate)
+    rho = beta(31 + hits, 11 + adequate - hits)
+    assert row["rho"] == pytest.approx(rho.mean()) and row["rho_sd"] == pytest.approx(rho.std())
+    assert [row["rho_low"], row["rho_high"]] == pytest.approx(rho.interval(0.95))
+    rest = plain["n"] - adequate
+    kept = round(plain["eta"] * rest)
+    assert row["eta"] == pytest.approx(beta(45 + kept, 5 + rest - kept).mean())
+    assert "posterior means" in done.stderr
+    assert "a prior must be like" in " ".join(
+        run(*asked, "--prior", "rho=x", code=2).stderr.replace("│", " ").split()
+    )

@@ -129,6 +129,18 @@ def test_strategy_that_fails_is_told() -> None:
     assert "random+alpha was left out" in found.notes[0]
 
 
+def test_history_where_few_ratings_are_all_alike() -> None:
+    """Ten passes have no interval of the mean; the larger sizes still tell how many are needed."""
+    gold = (np.random.default_rng(1).random(300) < 0.75).astype(float)
+    pool = Pool(np.arange(300))
+    found = plan_from_history(Goal(half_width=0.06), pool, gold, ["random+mean"], draws=60)
+    sd = gold.std(ddof=1)
+    exact = 1 / ((0.06 / 1.96 / sd) ** 2 + 1 / 300)
+    assert found["random+mean"].n == pytest.approx(exact, rel=0.1)
+    with pytest.raises(FewgoldError, match="no strategy could be replayed: random"):
+        plan_from_history(Goal(half_width=0.06), pool, np.ones(300), ["random+mean"], draws=5)
+
+
 def test_worst_case_is_hoeffding_and_half_the_scale() -> None:
     goal = Goal(half_width=1.0)
     found = plan_worst_case(goal, (0, 25), size=1418)

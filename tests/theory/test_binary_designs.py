@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from fewgold import registry
-from fewgold.bayes import BinaryPosterior, Priors
+from fewgold.bayes import BinaryPosterior, Pooled, Priors
 from fewgold.estimators import Mean
 from fewgold.pool import Pool
 from fewgold.samplers import Stratified
@@ -41,6 +41,26 @@ def test_strata_of_the_metric_are_calibrated():
             sample.rate(gold[sample.indices].astype(float))
         )
         assert not found.approximate
+        below, upto = (float(found.cdf(gold.mean() + e)) for e in (-2e-9, 2e-9))
+        ranks.append(below + rng.random() * (upto - below))
+    assert stats.kstest(ranks, "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("name", ["docs-incr-human", "docs-incr-human-printed"])
+def test_documents_are_calibrated_where_ratings_decide(name):
+    """Rates of documents from the prior, each rating decides where the next goes: uniform ranks."""
+    rng = np.random.default_rng(SEED + 1)
+    documents = np.repeat(np.arange(15), [2, 4, 6] * 5)
+    pool = Pool(np.arange(60), documents=documents, metrics={"noise": rng.normal(size=60)})
+    made = BinaryPosterior("noise", threshold=">= 0", sampler=registry.sampler(name))
+    ranks = []
+    for _ in range(2 * DRAWS):
+        rate, strength = rng.beta(0.5, 0.5), rng.choice(Pooled().strengths)
+        shapes = np.fmax([strength * rate, strength * (1 - rate)], 1e-300)
+        gold = (rng.random(60) < rng.beta(*shapes, 15)[documents]).astype(float)
+        found = made.estimate(
+            made.collect(pool, lambda s, y=gold: y[s.indices], 24, limits=(0, 1), rng=rng)
+        )
         below, upto = (float(found.cdf(gold.mean() + e)) for e in (-2e-9, 2e-9))
         ranks.append(below + rng.random() * (upto - below))
     assert stats.kstest(ranks, "uniform").pvalue > 1e-4

@@ -1,0 +1,245 @@
+"""Verdicts of people who err, of judges and of metrics: ``raters``, ``preferences``, ``naive``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from fewgold.cli import input, options, parse
+from fewgold.cli.adequate import ThresholdRule
+from fewgold.cli.console import draw, emit, notes, print_summary
+from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMNS = "Columns"
+
+Target = Annotated[
+    options.Target,
+    described("pool|process", "The share of these very rows, or the rate of what made them."),
+]
+GoldFrom = Annotated[
+    Literal["sample", "picked", "calibration"],
+    described(
+        "HOW",
+        "Rows with a known class: a random sample, picked by their class, or a calibration set "
+        "from elsewhere.",
+    ),
+]
+
+
+def raters(
+    file: str = argument(..., "FILE", "Table of raters' verdicts; - is CSV on stdin."),
+    columns: str | None = option(
+        None,
+        "A,B,…",
+        "One column per rater; empty where one has not rated.",
+        "--raters",
+        panel=_COLUMNS,
+    ),
+    rater: str | None = option(
+        None,
+        "COLUMN",
+        "Or one row per answer: who gave it (with --id and --human).",
+        panel=_COLUMNS,
+    ),
+    id: str | None = option(None, "COLUMN", "Which item it is about.", panel=_COLUMNS),
+    human: str | None = option(None, "COLUMN", "The answer.", panel=_COLUMNS),
+    gold: str | None = option(
+        None, "COLUMN", "Class that an expert settled, where it is known.", panel=_COLUMNS
+    ),
+    metrics: str | None = option(
+        None,
+        "A,B,…",
+        "Judges or metrics, each one more rater.",
+        "--judges",
+        "--metrics",
+        panel=_COLUMNS,
+    ),
+    adequate: str | None = option(None, "CUT", "Scores that are adequate, such as '>=4'."),
+    threshold: str | None = option(None, "CUT", "Judges' scores that are a 1, such as '>=0.5'."),
+    gold_from: GoldFrom = "sample",
+    target: Target = "pool",
+    seed: int = option(0, "S", "Random seed of the chains.", min=0),
+    confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
+    out: options.Drawing = None,
+    output: Output = "text",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the success rate when raters make mistakes, and how good each rater is.
+
+    Nobody is taken for the truth: how raters agree and disagree tells how often each
+    recognises adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]). Verdicts are
+    0 and 1, or words such as pass and fail, yes and no.
+
+    [bold]fewgold raters verdicts.csv --raters ann,bob,cleo[/bold]
+
+    [bold]fewgold raters answers.csv --rater who --id item --human ok[/bold]
+    """  # fmt: skip
+    from fewgold.bayes import RaterPosterior
+
+    level = parse.confidence(confidence)
+    table = input.read_table(file, quiet, raters=rater is not None)
+    names, judges = parse.names(columns), parse.names(metrics)
+    long = rater is not None
+    if long == bool(names):
+        raise typer.BadParameter(
+            "say where the verdicts are: --raters ann,bob,cleo (one column per rater), or --rater "
+            "COLUMN with --id and --human (one row per answer)."
+        )
+    if long and (id is None or human is None):
+        raise typer.BadParameter("--rater goes with --id (the item) and --human (the answer).")
+    found = RaterPosterior.from_frame(
+        table, raters=names, rater=rater, item=id, answer=human, gold=gold, metrics=judges,
+        adequate=parse.cut("--adequate", adequate), threshold=parse.cut("--threshold", threshold),
+        target=target, gold_from=gold_from, seed=seed,
+    )  # fmt: skip
+    notes(found.notes, quiet)
+    written = draw(lambda: found.plot_raters(confidence=level), out, quiet)
+    record = found.to_dict(level) | {"files": list(map(str, written))}
+    frame = found.raters(level)
+    rows: Any = frame.to_dict("records")
+    emit(
+        "json" if json else output, record, rows,
+        lambda _: print_summary(_raters_text(found, frame, level), written),
+    )  # fmt: skip
+
+
+def _raters_text(found: Any, frame: pd.DataFrame, level: float) -> str:
+    wide = max(5, *(len(str(name)) for name in frame["rater"]))
+    lines = [
+        f"{'rater':{wide}s}  answers      ρ  {100 * level:g}% interval    "
+        f"  η  {100 * level:g}% interval"
+    ]
+    for row in frame.to_dict("records"):
+        cells = [
+            f"{row[n]:.3f}  {row[f'{n}_low']:.3f} to {row[f'{n}_high']:.3f}" for n in ("rho", "eta")
+        ]
+        lines.append(f"{row['rater']!s:{wide}s}  {row['answers']:7d}  " + "  ".join(cells))
+    said = found.summary(level).split("\nnote:")[0]
+    return "\n".join([
+        "Success rate: " + said, "", *lines, "",
+        "ρ, η: chance to recognise an adequate and an inadequate item. Assumes that raters err",
+        "independently of one another on items of a class.",
+    ])  # fmt: skip
+
+
+def preferences(
+    file: str = argument(..., "FILE", "Table with one row per pair of outputs; - is CSV on stdin."),
+    human: str = option(
+        ..., "COLUMN", "Verdicts of people: A, B or tie; empty where nobody judged.", panel=_COLUMNS
+    ),
+    judges: str | None = option(
+        None,
+        "A,B,…",
+        "Verdicts of a judge, or of several, on every row.",
+        "--judges",
+        "--judge",
+        panel=_COLUMNS,
+    ),
+    a: str = option("A", "NAME", "First system, as the verdicts call it.", "--a", panel=_COLUMNS),
+    b: str = option("B", "NAME", "Second system, as the verdicts call it.", "--b", panel=_COLUMNS),
+    tie: float = option(
+        0.0,
+        "T",
+        "Where verdicts are differences of scores: no more than T is a tie.",
+        parser=parse.number,
+    ),
+    target: Target = "pool",
+    confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
+    out: options.Drawing = None,
+    output: Output = "text",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find out which of two systems people prefer, from few of their verdicts and a judge's.
+
+    People judge a random sample of the pairs, a judge all of them. The pairs that both
+    judged correct what the judge says of the others. Rows without a verdict of the judge are a
+    category of their own.
+
+    [bold]fewgold preferences pairs.csv --human people --judge llm[/bold]
+
+    [bold]fewgold preferences arena.csv --human winner --judge gpt --a model_a --b model_b[/bold]
+    """  # fmt: skip
+    from fewgold.bayes import preferences as corrected
+
+    level = parse.confidence(confidence)
+    table = input.read_table(file, quiet)
+    found = corrected(
+        table, human=human, judges=parse.names(judges), a=a, b=b, tie=tie, target=target
+    )
+    notes(found.notes, quiet)
+    written = draw(lambda: found.plot(confidence=level), out, quiet)
+    record = found.to_dict(level) | {"files": list(map(str, written))}
+    rows: Any = found.to_frame(level).to_dict("records")
+    text = found.summary(level).split("\nnote:")[0]
+    emit("json" if json else output, record, rows, lambda _: print_summary(text, written))
+
+
+def naive(
+    file: str = argument(..., "FILE", "Table of human and metric scores; - is CSV on stdin."),
+    human: str = option(..., "COLUMN", "Human scores; empty where unrated.", panel=_COLUMNS),
+    metrics: str | None = option(
+        None, "A,B,…", "Metrics or judges.", "--metrics", "--judges", panel=_COLUMNS
+    ),
+    system: str | None = option(None, "COLUMN", "Systems; none for none.", panel=_COLUMNS),
+    adequate: str | None = option(
+        None, "CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."
+    ),
+    rule: ThresholdRule = "equal",
+    per_system: bool = flag(False, "--per-system", "A threshold for each system, not one for all."),
+    orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
+    rated: int | None = option(
+        None,
+        "N",
+        "Of a table rated in full, use N ratings per system and hold back the others.",
+        min=1,
+    ),
+    target: Target = "process",
+    seed: int = option(0, "S", "Random seed of --rated.", min=0),
+    confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
+    out: options.Drawing = None,
+    output: Output = "text",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare what metrics say at their word with corrected success rates, for each system.
+
+    naive: the share that the metric calls adequate; own: corrected by the rated rows of the
+    system; pooled: all systems share the metric's error rates; transfer: error rates from the
+    other systems only.
+
+    [bold]fewgold naive rated.csv --human mqm --adequate '<=0' --metrics comet,bleurt[/bold]
+    """  # fmt: skip
+    from fewgold.bayes import naive_table
+    from fewgold.errors import DataError
+
+    level = parse.confidence(confidence)
+    told, ways = parse.names(metrics), parse.orientation(orientation)
+    seen = input.understand(
+        input.read_table(file, quiet), quiet, human=[human], system=system, texts=[],
+        metrics=told or None, need_id=False,
+    )  # fmt: skip
+    chosen = list(seen.metrics)
+    if not chosen:
+        raise DataError("no column looks like a metric. Name them with --metrics.")
+    found = naive_table(
+        seen.table, human=human, metrics=chosen, system=seen.system,
+        adequate=parse.cut("--adequate", adequate), rated=rated, rule=rule,
+        per_system=per_system, target=target, confidence=level, rng=seed,
+        orientation={name: way for name, way in ways.items() if name in chosen},
+    )  # fmt: skip
+    written = draw(found.plot, out, quiet)
+    frame = found.to_frame()
+    rows: Any = frame.astype({"covered": object}).where(frame.notna(), None).to_dict("records")
+    record = {
+        "human": human, "metrics": chosen, "confidence": level, "target": target, "rows": rows,
+        "files": list(map(str, written)),
+    }  # fmt: skip
+    emit(
+        "json" if json else output, record, rows, lambda _: print_summary(found.summary(), written)
+    )

@@ -1,0 +1,83 @@
+"""What a notebook shows: small tables with intervals, in which no text is taken for HTML."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+
+from fewgold.bounds import Hoeffding
+from fewgold.comparison import compare
+from fewgold.datasets import load_demo
+from fewgold.estimators import Mean, Ridge
+from fewgold.pool import Pool
+from fewgold.samplers import SimpleRandom
+
+HOSTILE = "<script>alert('&\"')</script>"
+
+
+class Cells(HTMLParser):
+    """Text of cells, and every tag."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data) -> None:
+        self.texts.append(data)
+
+
+def hostile():
+    rng = np.random.default_rng(0)
+    ids = np.array([f"{HOSTILE}{k}" for k in range(60)])
+    pool = Pool(ids=ids, metrics={HOSTILE: rng.normal(size=60)})
+    sample = SimpleRandom().draw(pool, 30, rng=1)
+    return pool, sample, sample.rate(rng.normal(size=30))
+
+
+def test_names_are_not_taken_for_html() -> None:
+    pool, sample, ratings = hostile()
+    made = Ridge().estimate(ratings)
+    frame = pd.DataFrame(
+        {
+            "seg": np.tile(np.arange(20), 2), "sys": np.repeat([HOSTILE, "b"], 20),
+            "human": np.random.default_rng(0).normal(size=40),
+        }
+    )  # fmt: skip
+    result = compare(frame, human="human", system="sys", id="seg", higher_is_better=True)
+    for thing in (pool, sample, ratings, made, result):
+        found = Cells(thing._repr_html_())
+        assert "script" not in found.tags and "table" in found.tags
+    for thing in (pool, sample, result):
+        assert any(HOSTILE in text for text in Cells(thing._repr_html_()).texts)
+
+
+def test_an_estimate_shows_its_interval() -> None:
+    pool, gold = load_demo("ende")
+    sample = SimpleRandom().draw(pool, 80, rng=1)
+    made = Ridge().estimate(sample.rate(gold[sample.indices]))
+    low, high = made.interval()
+    told = f"{low:.4f} to {high:.4f}"
+    assert told in repr(made)
+    assert told in Cells(made._repr_html_()).texts
+    ax = made.plot()
+    assert f"{100 * 0.95:g}% intervals" in ax.get_xlabel()
+    # A bound that refuses the estimate leaves the rest.
+    unlimited = Mean(bound=Hoeffding()).estimate(sample.rate(gold[sample.indices]))
+    assert "to" not in repr(unlimited).split(",")[1]
+    assert "none" in Cells(unlimited._repr_html_()).texts
+
+
+def test_batches_say_so() -> None:
+    pool, gold = load_demo("ende")
+    draws = SimpleRandom().draw(pool, 30, draws=3, rng=1)
+    made = Mean().estimate(draws.rate(gold[draws.indices]))
+    assert "3" in Cells(draws._repr_html_()).texts
+    assert "3" in Cells(made._repr_html_()).texts
+    assert [t.get_text() for t in made.plot().get_yticklabels()] == ["draw 1", "draw 2", "draw 3"]
