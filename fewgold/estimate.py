@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -105,6 +106,29 @@ class Bound(ABC):
 
 
 @dataclass(frozen=True, eq=False)
+class FittedControls:
+    """What a single study knows of its control variates, to estimate for a part of the pool.
+
+    Parameters
+    ----------
+    slopes
+        (p,) slope of each control.
+    centred
+        Takes weights of all segments of the pool (N,) and returns the controls at the rated
+        segments, less their mean over the pool with these weights: (p, n).
+    sway
+        (p, n) by how much each slope follows each score; None for slopes fixed beforehand.
+    inflation
+        (n,) factor from a residual to its leave-one-out residual; None for 1.
+    """
+
+    slopes: FloatArray
+    centred: Callable[[FloatArray], FloatArray]
+    sway: FloatArray | None = None
+    inflation: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class LinearEstimate:
     """``offset`` known over the whole pool plus the design mean of ``residuals``.
 
@@ -135,6 +159,8 @@ class LinearEstimate:
         scores.
     notes
         What a reader must know, such as a control left out because there are too few ratings.
+    controls
+        The fitted controls of a single study; None for none, or for a batch.
     """
 
     offset: FloatArray
@@ -148,6 +174,7 @@ class LinearEstimate:
     limits: tuple[float, float] | None = None
     control_range: float = 0.0
     notes: tuple[str, ...] = ()
+    controls: FittedControls | None = None
 
     def __repr__(self) -> str:
         if np.ndim(self.value):
@@ -418,10 +445,16 @@ class LinearEstimate:
         }
 
 
-def signature(ratings: Ratings, method: str, interval: str, confidence: float) -> str:
-    """How a number was made, in one line: estimator, design, sizes, interval, seed and data."""
+def signature(
+    ratings: Ratings, method: str, interval: str, confidence: float, of: str = "mean"
+) -> str:
+    """How a number was made, in one line: estimator, design, sizes, interval, seed and data.
+
+    ``of`` says what was estimated, where that is not the mean of the pool.
+    """
     sample = ratings.sample
     parts = {
+        **({} if of == "mean" else {"of": of}),
         "est": method,
         "design": sample.info.sampler or sample.design._label,
         "n": ratings.n,

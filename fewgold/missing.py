@@ -61,7 +61,7 @@ def estimate(
 
 def ratings_for(partial: PartialRatings, estimator: Estimator, gaps: str = "wait") -> Ratings:
     """Ratings for an estimator: all of them, or those that are there as chance left them."""
-    if gaps == "wait":
+    if gaps == "wait" or not partial.missing.size:
         return partial.complete()
     from fewgold.bayes import BinaryPosterior
 

@@ -169,7 +169,7 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
-            "Tasks", "TreePair", "Preferences",
+            "Tasks", "TreePair", "Preferences", "Slices",
         ),
         "results, which the package itself makes",
     ),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial as partial_function
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import input, options, parse
+from fewgold.cli import input, options, parse, slices
 from fewgold.cli.console import emit, escape, note, pairs, remarks
 from fewgold.cli.options import Json, Output, Quiet, argument, described, option
 from fewgold.common.text import decimals, plain_value
@@ -65,8 +67,19 @@ def estimate(
     adequate: str | None = option(
         None,
         "CUT",
-        "Count segments that people found adequate: scores such as '<=0' are a 1, all others a 0.",
+        "Share of segments with such a score, for instance '>=4': these are a 1, all others a 0.",
+        "--share",
+        "--adequate",
     ),
+    by: slices.By = None,
+    least: slices.Least = 10,
+    shrink: slices.Shrink = False,
+    weights: slices.Weights = None,
+    mix: slices.Mix = None,
+    quantile: slices.Quantile = None,
+    total: slices.Total = False,
+    ratio: slices.Ratio = None,
+    plot: slices.Forest = None,
     gaps: Gaps = "wait",
     waves: int | None = option(
         None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
@@ -90,9 +103,13 @@ def estimate(
 
     Labels that exist: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
-    ends, passing = parse.limits(limits), parse.cut("--adequate", adequate)
-    by = None if bound is None or bound in _TAILS else parse.bound(bound)
+    ends, passing = parse.limits(limits), parse.cut("--share", adequate)
+    asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
+    human = asked.numerator or human
+    made_by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
+    beside: Callable[[], Any] = _no_table  # the table of the pool, read if a column is wanted
+    in_sheet: str | None = None
     if input.is_campaign(file):
         from fewgold.campaign import Campaign
         from fewgold.campaign.study import waves_to_use
@@ -124,6 +141,7 @@ def estimate(
         partial = partial_ratings(found, ends)
         made = input.estimator_for(estimator, found.pool)
         strategy, seed, level = f"labels+{made.name}", None, level or 0.95
+        beside = partial_function(getattr, found.roles, "table")
     else:
         from fewgold import sheets
 
@@ -138,8 +156,11 @@ def estimate(
         )  # fmt: skip
         made = input.estimator_of(record, estimator, sample.pool)
         strategy, seed, level = record["strategy"], record["seed"], level or 0.95
+        in_sheet = file
+        if "engine" not in record["pool"]:
+            beside = partial_function(sheets.pool_table, record, pool)
     unlimited = partial.limits is None and passing is None and not made.name.startswith("alpha")
-    if by is not None and by.needs_limits and unlimited:
+    if made_by is not None and made_by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
@@ -155,9 +176,25 @@ def estimate(
             made = replace(made, higher_is_better=higher_is_better)  # type: ignore[type-var]
         else:
             note(f"{made.name} does not use the direction of the scores", quiet)
-    if by is not None or bound in _TAILS:
-        made = replace(made, bound=by or bound)  # type: ignore[type-var]
+    if made_by is not None or bound in _TAILS:
+        made = replace(made, bound=made_by or bound)  # type: ignore[type-var]
     made = _informed(made, prior)
+    if asked:
+        from fewgold.missing import ratings_for
+
+        if gaps == "bounds" or target == "process":
+            raise typer.BadParameter(
+                "--gaps bounds and --target process are for the mean of the whole pool only."
+            )
+        ratings = ratings_for(partial, made, gaps)
+        facts = {
+            "strategy": strategy, "seed": seed, "file": file,
+            "adequate": None if passing is None else str(passing),
+        }  # fmt: skip
+        column = input.columns_beside(ratings, beside(), in_sheet, id)
+        how = "json" if json else output
+        slices.answer(asked, ratings, made, column, level, facts, how, quiet)
+        return
     result = _made(made, partial, gaps, level, target)
     result |= {
         "strategy": strategy,
@@ -169,6 +206,10 @@ def estimate(
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit("json" if json else output, result, [flat], lambda out: _show(out, result))
+
+
+def _no_table() -> None:
+    """Campaigns and pools on disk have no table beside the pool."""
 
 
 def _random_error(ratings: Ratings, target: options.Target) -> float | None:
@@ -184,9 +225,10 @@ def _random_error(ratings: Ratings, target: options.Target) -> float | None:
 
 def _informed(chosen: Estimator, prior: str | None) -> Estimator:
     """The binary model with what was known before; the share stays as it is unless it is named."""
-    priors = parse.priors(prior)
-    if prior is None or priors is None:
+    if prior is None:  # without loading the binary model
         return chosen
+    priors = parse.priors(prior)
+    assert priors is not None
     from fewgold.bayes import BinaryPosterior
     from fewgold.bayes.estimator import DEFAULT_PRIORS
 

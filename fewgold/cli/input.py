@@ -17,12 +17,13 @@ from fewgold.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from fewgold.chosen import Labelled
     from fewgold.estimator import Estimator
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool
-    from fewgold.sample import Sample
+    from fewgold.sample import Ratings, Sample
     from fewgold.sheets import Record
     from fewgold.stored import Engine
 
@@ -183,6 +184,39 @@ def with_labels(
 
     only = human[0] if human and human[0] not in table.columns else None
     return join_labels(table, read_table(labels, quiet), on, only)
+
+
+def columns_beside(
+    ratings: Ratings, table: pd.DataFrame | None, sheet: str | None, id: str
+) -> Callable[[str], NDArray[Any]]:
+    """Finds a column for every segment of the pool, or for the rated ones only.
+
+    ``table`` has a row for each segment, in the order of the pool; None for campaigns and pools on
+    disk, which keep documents, systems and texts. ``sheet`` is a file with rated segments.
+    """
+    import numpy as np
+
+    from fewgold import io
+    from fewgold.errors import UnknownNameError
+
+    pool = ratings.sample.pool
+    known: dict[str, Any] = {"document": pool.documents, "system": pool.system}
+    known |= {**pool.texts, **pool.metrics}
+    known = {name: values for name, values in known.items() if values is not None}
+    if table is not None:
+        known |= {str(name): table[name].to_numpy() for name in table.columns}
+
+    def find(name: str) -> NDArray[Any]:
+        if name in known:
+            return np.asarray(known[name])
+        frame = None if sheet is None else io.read_table(sheet)
+        if frame is None or name not in frame.columns or name == id:
+            raise UnknownNameError("column", name, known)
+        rows = {str(i): k for k, i in enumerate(frame[id])}
+        values = frame[name].to_numpy()
+        return np.asarray([values[rows[str(i)]] for i in ratings.sample.ids])
+
+    return find
 
 
 def labelled(

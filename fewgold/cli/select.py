@@ -61,6 +61,15 @@ def select(
         None, "FILE", "Rated sheet to add to: draw further segments beside it.", panel=_SIZE
     ),
     strategy: options.Strategy = None,
+    by: str | None = option(
+        None,
+        "COLUMN,…",
+        "Draw from each value of a column by itself: enough of every slice.",
+        panel=_SIZE,
+    ),
+    per_slice: int = option(
+        30, "N", "With --by: segments of each slice, at the least.", panel=_SIZE, min=2
+    ),
     seed: options.Seed = None,
     more: str | None = option(None, "N|P%", "Draw further segments.", panel=_ON),
     to: str | None = option(
@@ -126,7 +135,7 @@ def select(
             "--shared": shared or None, "--force": force or None, "--memory": memory,
             "--order": order, "--engine": None if engine == "auto" else engine,
             "--uncertainty": uncertainty, "--history": history, "--uniform": uniform,
-            "--history-human": history_human,
+            "--history-human": history_human, "--by": by,
         })  # fmt: skip
         _select_wave(
             pool_file, out, budget=budget, cost_budget=cost_budget, risk=risk, more=more,
@@ -151,6 +160,8 @@ def select(
         raise typer.BadParameter(
             "the sheet and its design must not overwrite POOL, --given or --history."
         )
+    if by is not None and (shared or given is not None or in_order):
+        raise typer.BadParameter("--by goes without --shared, --given and --in-order.")
     if shared and (given is not None or in_order):
         raise typer.BadParameter("--shared goes without --given and --in-order.")
     named = options.named(
@@ -160,6 +171,8 @@ def select(
     known = {"--uncertainty": uncertainty, "--history": history, "--history-human": history_human}
     foreseen = [name for name, value in known.items() if value is not None]
     on_disk = input.stays_on_disk(pool_files, engine)
+    if on_disk and by is not None:
+        raise typer.BadParameter("--by needs one file that is loaded: --engine memory.")
     if on_disk and (history or history_human) is not None:
         raise typer.BadParameter(
             "--history needs a pool that is loaded: one file, with --engine memory if it is large. "
@@ -217,6 +230,8 @@ def select(
     chosen = registry.strategy(name, pool, uniform=uniform)
     if "+" not in name:  # a sampler or an estimator alone: say what goes with it
         name = f"{chosen.sampler.name}+{chosen.name}"
+    if by is not None:
+        chosen = chosen.with_sampler(_within_slices(opened, chosen.sampler, by, per_slice))
     sample = chosen.select(pool, amount, given=rated, rng=seed)
     if in_order and (not sample.design.drawn_as("simple") or rated is not None):
         raise typer.BadParameter(
@@ -337,6 +352,25 @@ def _open_table(
         foreseen=made.record, icc=made.icc,
         uncertainty=None if column is None else f"{column.name}:{column.kind}",
     )  # fmt: skip
+
+
+def _within_slices(opened: _Opened, sampler: Sampler, by: str, per_slice: int) -> Sampler:
+    """The sampler within each value of some columns of the table."""
+    from fewgold.errors import UnknownNameError
+    from fewgold.samplers import WithinSlices
+    from fewgold.samplers.slices import ByLabels
+    from fewgold.slices import labels_of
+
+    if sampler.step is not None:
+        raise typer.BadParameter(f"--by goes without {sampler.name}, which chooses step by step.")
+    names = parse.names(by)
+    for name in names:
+        if name not in opened.table.columns:
+            raise UnknownNameError("column", name, map(str, opened.table.columns))
+    pool: Any = opened.pool
+    column, labels = labels_of(pool, {name: opened.table[name].to_numpy() for name in names})
+    known = dict(zip(map(str, pool.ids.tolist()), labels.tolist(), strict=True))
+    return WithinSlices(ByLabels(column, known), sampler, per_slice)
 
 
 def _by_segment(pool: Pool, ids: Any, spread: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from fewgold.common.text import spelled
 from fewgold.design import Design
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.estimators.linear import g_weights, with_design_note
+from fewgold.estimators.linear import g_weights, pool_controls, with_design_note
 from fewgold.sample import Ratings
 from fewgold.samplers import Balanced, Sampler
 
@@ -118,10 +118,21 @@ class Ridge(Estimator):
             # Balanced variates pay for their slopes already; dozens of slopes do more than that.
             spent = np.where(enough & plenty, fit.leverage.sum(-1), 0.0)
             left_out = enough & ~plenty
+        sway = inflation = None
+        if y.ndim == 1:
+            sway = inverse @ dev[1:] * (sample.design.influence / scale)
+            inflation = np.ones(y.shape)
         if sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the
             # strength of the penalty was chosen by the same ratings, and that count misses it.
-            g /= np.where(left_out[..., None], np.maximum(1.0 - fit.leverage, 0.1), 1.0)
+            shrunk = np.where(left_out[..., None], np.maximum(1.0 - fit.leverage, 0.1), 1.0)
+            g /= shrunk
+            inflation = None if inflation is None else inflation / shrunk
+        controls = None
+        if y.ndim == 1:
+            controls = pool_controls(
+                ratings, sample.pool.standardised(names), beta, sway, inflation
+            )
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
@@ -132,6 +143,7 @@ class Ridge(Estimator):
             parameters=spent,
             g_weights=g,
             notes=with_design_note(ratings, notes),
+            controls=controls,
         )
 
     def _signs(self, dev: FloatArray, orientation: FloatArray) -> FloatArray:
