@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold import formats, io
+from fewgold import formats, io, registry
 from fewgold._version import __version__
 from fewgold.common.text import pretty
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, FewgoldError
-from fewgold.formats import alias, holds_name
+from fewgold.formats import Criterion, alias, holds_name
 from fewgold.io import neutral, refuse
 from fewgold.missing import PartialRatings
 from fewgold.pool import Pool, Population
@@ -35,6 +35,8 @@ from fewgold.stored.pool import reopen
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fewgold.criteria import CriteriaRatings
 
 # Designs and pools as plain records: what every file of a study stores, its floats exact ----------
 
@@ -220,6 +222,9 @@ def save_sample(
     history: str | Path | None = None,
     uniform: float | None = None,
     chances: str | None = None,
+    table: Mapping[str, Any] | None = None,
+    criteria: Sequence[Criterion] = (),
+    given_criteria: CriteriaRatings | None = None,
 ) -> Path:
     """Write the sheet to rate and its side file, and return the path of the side file.
 
@@ -256,6 +261,12 @@ def save_sample(
     uniform, chances
         The share of equal chances in uneven ones, if it was said, for top-ups; and where they come
         from, in a sentence for reports.
+    table
+        The pool itself, by column, where there is no file of it.
+    criteria
+        Criteria to rate, each with a column of its own instead of ``score``.
+    given_criteria
+        Of a top-up: the earlier ratings on every criterion.
     """
     if sample.indices.ndim != 1:
         raise DataError("a batch of draws cannot be rated. Save one of them: sample.draw(k).")
@@ -273,7 +284,9 @@ def save_sample(
                 "it with --force (overwrite=True)."
             )
     separator = "\t" if name.lower().endswith(".tsv") else ","
-    text = sheet(sample, score, separator, in_order=in_order) if text is None else text
+    columns_to_fill = [c.name for c in criteria] or [score]
+    if text is None:
+        text = sheet(sample, columns_to_fill, separator, in_order=in_order)
     where = _places(pool_path, side.parent)
     engine, _ = sample.pool._source
     added = added_columns(sample.pool, columns) if engine == "memory" else {}
@@ -287,7 +300,7 @@ def save_sample(
         "seed": sample.info.seed,
         "n": sample.n,
         "budget": budget,
-        "score_column": score,
+        "score_column": columns_to_fill[0],
         "pool": {
             "path": where,
             "size": len(sample.pool),
@@ -296,6 +309,7 @@ def save_sample(
             "columns": {**columns, "orientation": signs},
             **({} if engine == "memory" else {"engine": engine}),
             **({"added": added} if added else {}),
+            **({} if table is None else {"table": dict(table)}),
         },
         "sample": drawn(sample.pool, sample.indices, sample.design),
         "given": None if sample.given is None else rated(sample.given),
@@ -311,6 +325,11 @@ def save_sample(
         if history is not None:
             record["select"]["history"] = _places(history, side.parent)
     record |= {k: v for k, v in {"uniform": uniform, "chances": chances}.items() if v is not None}
+    if criteria:
+        record["criteria"] = [c.to_dict() for c in criteria]
+        if given_criteria is not None:
+            earlier = {c: p.complete().scores.tolist() for c, p in given_criteria.parts.items()}
+            record["given"]["criteria"] = earlier
     if name == "-":
         io.write_texts({side: pretty(record)})
         sys.stdout.write(text)
@@ -321,10 +340,55 @@ def save_sample(
     return side
 
 
+def to_sheet(
+    sample: Sample,
+    path: str | Path,
+    *,
+    estimator: str | None = None,
+    score: str = SCORE,
+    in_order: bool = False,
+    overwrite: bool = False,
+) -> Path:
+    """`Sample.to_sheet`: as `save_sample`, with a pool in memory kept in the side file."""
+    pool = sample.pool
+    sampler = sample.info.sampler or sample.design._label.replace(" ", "-")
+    estimator = estimator or ("ridge" if pool.metrics else "mean")
+    registry.estimator(estimator, pool)
+    columns, held = None, None
+    if pool._rows_in_memory:
+        roles = {ID: pool.ids, DOCUMENT: pool.documents, "cost": pool.cost, "system": pool.system}
+        named = {role: role for role, values in roles.items() if values is not None}
+        while taken := {name for name in named.values() if name in pool.metrics}:
+            named = {role: f"{name}_" if name in taken else name for role, name in named.items()}
+        held = {name: _plain_labels(roles[role]) for role, name in named.items()}
+        held |= {name: values.tolist() for name, values in pool.metrics.items()}
+        columns = named | {"metrics": list(pool.metrics)}
+    return save_sample(
+        sample, path, strategy=f"{sampler}+{estimator}", columns=columns or {}, score=score,
+        in_order=in_order, overwrite=overwrite, table=held,
+    )  # fmt: skip
+
+
+def _plain_labels(values: Any) -> list[Any]:
+    """Labels as JSON has them: whole and other numbers stay what they are, the rest is text."""
+    return [v if isinstance(v, str | int | float) else str(v) for v in values.tolist()]
+
+
+def sample_of(
+    path: str | Path, pool: Population | None = None, design: str | Path | None = None
+) -> tuple[Record, Sample]:
+    """The side file of a sheet and its sample; the pool is found again unless it is given."""
+    record = read_record(design_path(path) if design is None else design)
+    return record, load_sample(record, load_pool(record) if pool is None else pool)
+
+
 def sheet(
-    sample: Sample, score: str = SCORE, separator: str = ",", *, in_order: bool = False
-) -> str:
+    sample: Sample, score: str | Sequence[str] = SCORE, separator: str = ",", *,
+    in_order: bool = False,
+) -> str:  # fmt: skip
     """The table to rate, by document or in the order of drawing, with an empty score.
+
+    ``score`` may be several columns, one per criterion.
 
     Ids and documents that could tell raters the system have other names, and those of several
     systems are listed in an order that tells nothing either.
@@ -339,11 +403,13 @@ def sheet(
         rows = place[np.argsort(by_document)]
     labels = [ID] if pool.documents is None else [ID, DOCUMENT]
     shown: dict[str, Any] = {name: {i: own[i][k] for i in own} for k, name in enumerate(labels)}
-    names = [*shown, *pool.texts, score]
+    empty = [score] if isinstance(score, str) else list(score)
+    names = [*shown, *pool.texts, *empty]
     check_header(names)
     shown |= pool.texts
     body = [
-        [*(io.cell(column[i], separator) for column in shown.values()), ""] for i in rows.tolist()
+        [*(io.cell(column[i], separator) for column in shown.values()), *("" for _ in empty)]
+        for i in rows.tolist()
     ]
     ids = [str(shown[ID][i]) for i in rows.tolist()]
     twins = [i for i in ids if neutral(i) != i and neutral(i) in set(ids)]
@@ -353,7 +419,7 @@ def sheet(
         )
     if separator == "\t" and any(set(i) & set("\t\r\n") for i in ids):
         raise DataError("some ids hold tabs or line breaks, which TSV cannot. Write a .csv file.")
-    return io.as_text([[*map(neutral, shown), score], *body], separator)
+    return io.as_text([[*map(neutral, shown), *empty], *body], separator)
 
 
 def check_header(names: Sequence[str]) -> None:
@@ -420,6 +486,8 @@ def commands(sheet: str | Path, pool: str | None = None, record: Record | None =
     """
     side = design_path(sheet)
     record = read_record(side) if record is None else record
+    if "table" in record["pool"]:
+        return []  # drawn in Python
     with intact(side):
         told = record.get("select") or _recorded_options(record)
         stored = record["pool"]["path"]
@@ -508,7 +576,11 @@ def pool_table(
     """The table that the pool of a side file was made from; ``tell`` hears what is odd about it."""
     record = read_record(path)
     with intact(record.path):
-        stored = record["pool"]["path"]
+        stored, held = record["pool"]["path"], record["pool"].get("table")
+        if pool_path is None and held is not None:
+            import pandas as pd
+
+            return pd.DataFrame(held)
         if pool_path is None and stored is None:
             raise DataError("the pool came from standard input. Say which file it is with --pool.")
         place = record.path.parent / stored if pool_path is None else pool_path
@@ -602,6 +674,66 @@ def read_partial(
     if len(columns) == 1:
         return PartialRatings(sample, table[0], limits)
     return PartialRatings(sample, mean_of_known(table) if gaps else table.mean(0), limits)
+
+
+def criteria_of(record: Mapping[str, Any]) -> tuple[Criterion, ...]:
+    """The criteria of a sheet, from its side file; empty where it has one score column."""
+    return tuple(Criterion.from_dict(c) for c in record.get("criteria", ()))
+
+
+def score_columns(record: Mapping[str, Any], human: Sequence[str] = ()) -> list[str]:
+    """The columns of scores that were named, else the one of the sheet.
+
+    A sheet of several criteria has no column that goes without saying.
+    """
+    if human:
+        return list(human)
+    if criteria := criteria_of(record):
+        names = ", ".join(c.name for c in criteria)
+        raise DataError(
+            f"this sheet has several criteria ({names}). Say which one with --human NAME; fewgold "
+            "estimate and fewgold report take all of them."
+        )
+    return [record["score_column"]]
+
+
+def read_criteria(
+    path: str | Path | pd.DataFrame,
+    sample: Sample,
+    criteria: Sequence[Criterion],
+    *,
+    record: Mapping[str, Any] | None = None,
+    id: str = ID,
+    limits: tuple[float, float] | None = None,
+    gaps: bool = False,
+) -> CriteriaRatings:
+    """The scores of a filled-in sheet on several criteria, one column each.
+
+    ``record`` is the side file, in which a top-up has the earlier ratings; ``limits`` are those of
+    criteria that do not tell theirs. Otherwise as `read_partial`.
+    """
+    from fewgold.criteria import CriteriaRatings
+
+    frame = io.read_table(path) if isinstance(path, str | Path) else path
+    before = {} if record is None else (record.get("given") or {}).get("criteria", {})
+    parts, scaled = {}, []
+    for criterion in criteria:
+        known = criterion if criterion.limits else replace(criterion, limits=limits)
+        drawn = sample
+        if sample.given is not None:
+            if criterion.name not in before:
+                raise DataError(
+                    f"this sheet continues another one, whose ratings of {criterion.name!r} are "
+                    "not in the design file. Estimate the criterion that it continues, with "
+                    "--human."
+                )
+            scores = np.array(before[criterion.name], dtype=np.float64)
+            drawn = replace(sample, given=Ratings(sample.given.sample, scores, known.limits))
+        parts[criterion.name] = read_partial(
+            frame, drawn, id=id, score=criterion.name, limits=known.limits, gaps=gaps
+        )
+        scaled.append(known)
+    return CriteriaRatings(tuple(scaled), parts)
 
 
 def mean_of_known(scores: NDArray[np.float64]) -> NDArray[np.float64]:

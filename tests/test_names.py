@@ -7,12 +7,13 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from fewgold import History, Ratings, estimate_mean, simulate
+from fewgold import History, Ratings, criteria, estimate_mean, simulate
 from fewgold.bayes import (
     BinaryPosterior,
     RaterPosterior,
@@ -55,6 +56,14 @@ def _value(estimator: Any, cut: bool = False) -> float:
 
 def _studied(by: Any) -> list[str]:
     return list(studies_from_table(FRAME, human="rater1", by=by, rated_only=True, id="segment")[0])
+
+
+def _sheet(human: Any) -> list[float]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "sheet.csv"
+        SAMPLE.to_sheet(path)
+        pd.read_csv(path).assign(score=GOLD[SAMPLE.indices]).to_csv(path, index=False)
+        return Ratings.from_sheet(path, human=human).scores.tolist()
 
 
 #: Functions and classes that take names, each as a call of one argument and a name for it.
@@ -134,9 +143,14 @@ CASES |= {
         "comet",
         lambda m: estimate_mean(ONE, human="rater1", metrics=m, id="segment").signature(),
     ),
+    ("from_table", "metrics"): (
+        "comet",
+        lambda m: criteria.from_table(ONE, "rater1", metrics=m, id="segment").estimate().summary(),
+    ),
     ("Ratings.from_table", "human"): (
         "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
     ),
+    ("Ratings.from_sheet", "human"): ("score", _sheet),
     ("assess", "judges"): ("comet", lambda j: [t.judge for t in assess(RATINGS, j).judges]),
     ("assess", "against"): (
         "words", lambda x: [f["column"] for f in assess(RATINGS, "comet", against=x).follows],
@@ -169,7 +183,7 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
-            "Tasks", "TreePair", "Preferences",
+            "Tasks", "TreePair", "Preferences", "Slices",
         ),
         "results, which the package itself makes",
     ),

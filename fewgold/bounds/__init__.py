@@ -6,11 +6,17 @@ from fewgold.bounds.approximate import Hall, Likelihood, Student
 from fewgold.bounds.auto import Auto
 from fewgold.bounds.betting import Betting, OrderedBound, STaR
 from fewgold.bounds.bootstrap import BCa, BootstrapT, RaoWu
-from fewgold.bounds.concentration import Bernstein, BernsteinSerfling, Hoeffding, MaurerPontil
+from fewgold.bounds.concentration import (
+    Bernstein,
+    BernsteinSerfling,
+    Hoeffding,
+    MaurerPontil,
+    RangeBound,
+)
 from fewgold.bounds.exact import ClopperPearson, Hypergeometric
 from fewgold.bounds.gaffke import Gaffke
 from fewgold.bounds.stratified import StratifiedBetting
-from fewgold.errors import UnknownNameError
+from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimate import Bound
 
 __all__ = [
@@ -45,17 +51,27 @@ BOUNDS: Mapping[str, Callable[[], Bound]] = {
         *(BernsteinSerfling, Hoeffding, Bernstein, Gaffke, MaurerPontil),
     )
 }
-_HINT = "Those that bet on each rating take a metric too, as star:comet."
+_HINT = (
+    "Those that bet on each rating take a metric too, as star:comet. hoeffding-printed:4 applies "
+    "the formula as Saldías et al. (2022) do, with a range of 4 and without guarantee."
+)
+_PRINTED = "-printed"
 
 
 def as_bound(bound: Bound | str, known: Mapping[str, Callable[[], Bound]] = BOUNDS) -> Bound:
-    """A bound, or the one of that name; ``star:comet`` goes by a metric as well."""
+    """A bound, or the one of that name; ``star:comet`` uses a metric as well.
+
+    ``hoeffding-printed`` applies the formula to any estimate, as Saldías et al. (2022) do;
+    ``hoeffding-printed:4`` takes 4 for the range of the scores.
+    """
     if isinstance(bound, Bound):
         return bound
     name, colon, metric = str(bound).strip().lower(), "", ""
     if name not in known:
         name, colon, metric = str(bound).strip().partition(":")
         name = name.lower()
+    if name.endswith(_PRINTED):
+        return _printed(bound, known.get(name.removesuffix(_PRINTED)), metric if colon else None)
     if name not in known:
         raise UnknownNameError("bound", bound, known, _HINT)
     made = known[name]()
@@ -64,3 +80,20 @@ def as_bound(bound: Bound | str, known: Mapping[str, Callable[[], Bound]] = BOUN
     if not metric or not isinstance(made, OrderedBound):
         raise UnknownNameError("bound", bound, known, _HINT)
     return type(made)(metric=metric)
+
+
+def _printed(bound: str, known: Callable[[], Bound] | None, width: str | None) -> RangeBound:
+    """A bound as printed, with the width of the scale if one is given."""
+    made = known() if known is not None else None
+    if not isinstance(made, RangeBound):
+        names = [f"{name}{_PRINTED}" for name, b in BOUNDS.items() if isinstance(b(), RangeBound)]
+        raise UnknownNameError("bound", str(bound), names, _HINT)
+    if width is None:
+        return type(made)(printed=True)
+    try:
+        score_range = float(width)
+    except ValueError:
+        raise DesignError(
+            f"the range after {made.name}{_PRINTED}: must be a number, such as 4; got {width!r}."
+        ) from None
+    return type(made)(printed=True, score_range=score_range)

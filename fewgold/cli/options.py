@@ -91,6 +91,11 @@ Orientation = Annotated[
 #: What a result is about: these very segments, or the system that made them.
 Target = Literal["pool", "process"]
 
+EstimateTarget = Annotated[
+    Target,
+    described("WHAT", "pool: the score of these segments; process: of a new test set like it."),
+]
+
 #: Rules that say when to stop rating.
 StoppingRule = Literal["kelly", "hall"]
 Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")]
@@ -102,6 +107,27 @@ Estimator = Annotated[
 ]
 ScaleEnds = Annotated[
     str | None, described("LOW,HIGH", "Ends of the rating scale, such as 0,25 or mqm.")
+]
+
+# Several criteria
+CRITERIA = "Several criteria"
+
+Criteria = Annotated[
+    str | None,
+    described(
+        "A,B,…",
+        "Columns with the scores of several criteria, estimated side by side; with their scales as "
+        "fluency:1-5,adequacy:0-100:higher. Default: those of the sheet or campaign.",
+        panel=CRITERIA,
+    ),
+]
+Simultaneous = Annotated[
+    bool,
+    typer.Option(
+        "--simultaneous",
+        help="Intervals that hold for all criteria together.",
+        rich_help_panel=CRITERIA,
+    ),
 ]
 
 # Labels that exist

@@ -2,11 +2,13 @@
 
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from fewgold import registry
 from fewgold.bounds import (
     Bernstein,
     BernsteinSerfling,
@@ -20,7 +22,8 @@ from fewgold.bounds import (
     StratifiedBetting,
     Student,
 )
-from fewgold.errors import DesignError
+from fewgold.datasets import load_demo
+from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean, Ridge
 from fewgold.pool import Pool
 from fewgold.samplers import ByMetric, SimpleRandom, Stratified, Systematic
@@ -308,3 +311,23 @@ def test_a_tuned_estimate_may_ask_a_bound_that_goes_by_the_ratings():
     assert low <= min(made.value, gold.mean()) and max(made.value, gold.mean()) <= high
     other = plain.interval()
     assert (low, high) == (min(other.low, made.value), max(other.high, made.value))
+
+
+def test_printed_bounds_by_name():
+    """Table 5 of Saldías et al. (2022): docs-prop+cv-knn with R = 4, from the command line too."""
+    made = registry.bound("hoeffding-printed:4")
+    assert (made.printed, made.score_range, made.kind) == (True, 4.0, "approximate")
+    assert registry.bound("Bernstein-printed").score_range is None
+    pool, gold = load_demo()
+    strategy = registry.strategy("docs-prop+cv-knn", pool)
+    sample = strategy.select(pool, 142, rng=1)
+    ratings = sample.rate(dict(zip(pool.ids, gold, strict=True)))
+    estimate = replace(strategy, bound=made).estimate(ratings)
+    low, high = estimate.interval(0.95)
+    half = 4 * np.sqrt((1 - 141 / 1418) * np.log(40) / (2 * 142))
+    assert (high - low) / 2 == pytest.approx(half)
+    assert "hoeffding" in estimate.signature() and "4" in estimate.signature().split("ci:")[1]
+    with pytest.raises(UnknownNameError, match="hoeffding-printed"):
+        registry.bound("student-printed")
+    with pytest.raises(DesignError, match="must be a number, such as 4; got 'wide'"):
+        registry.bound("hoeffding-printed:wide")
