@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -105,6 +106,29 @@ class Bound(ABC):
 
 
 @dataclass(frozen=True, eq=False)
+class FittedControls:
+    """What a single study knows of its control variates, to estimate for a part of the pool.
+
+    Parameters
+    ----------
+    slopes
+        (p,) slope of each control.
+    centred
+        Takes weights of all segments of the pool (N,) and returns the controls at the rated
+        segments, less their mean over the pool with these weights: (p, n).
+    sway
+        (p, n) by how much each slope follows each score; None for slopes fixed beforehand.
+    inflation
+        (n,) factor from a residual to its leave-one-out residual; None for 1.
+    """
+
+    slopes: FloatArray
+    centred: Callable[[FloatArray], FloatArray]
+    sway: FloatArray | None = None
+    inflation: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class LinearEstimate:
     """``offset`` known over the whole pool plus the design mean of ``residuals``.
 
@@ -128,6 +152,9 @@ class LinearEstimate:
         (..., n) how much more than its weight a rating counts for through fitted slopes, known as
         g-weights (Särndal, Swensson and Wretman 1992). The variance is that of the residuals times
         this factor, so that slopes from few ratings are not taken for known ones.
+    beside_weights
+        True where the weight of a rating was one more regressor beside those slopes, as with many
+        metrics and uneven chances.
     limits
         Ends of the scale of the residuals, where known.
     control_range
@@ -135,6 +162,8 @@ class LinearEstimate:
         scores.
     notes
         What a reader must know, such as a control left out because there are too few ratings.
+    controls
+        The fitted controls of a single study; None for none, or for a batch.
     """
 
     offset: FloatArray
@@ -145,9 +174,11 @@ class LinearEstimate:
     tuned: bool = False
     parameters: FloatArray | float = 0.0
     g_weights: FloatArray | None = None
+    beside_weights: bool = False
     limits: tuple[float, float] | None = None
     control_range: float = 0.0
     notes: tuple[str, ...] = ()
+    controls: FittedControls | None = None
 
     def __repr__(self) -> str:
         if np.ndim(self.value):
@@ -241,7 +272,14 @@ class LinearEstimate:
         left = self.residuals[..., None, :]
         if self.g_weights is None:
             return left
-        return np.asarray(self.g_weights[..., None, :] * self.design._centred(left))
+        centred, g = self.design._centred(left), self.g_weights[..., None, :]
+        if not self.beside_weights:
+            return np.asarray(g * centred)
+        # Slopes see only what the weights leave of the residuals.
+        inner = self.design.scatter(left, beside_weights=True)
+        scale = np.broadcast_to(self.design._scale[..., None, :], inner.shape)
+        inner = np.divide(inner, scale, out=np.zeros(inner.shape), where=scale > 0)
+        return np.asarray(centred + (g - 1) * inner)
 
     @cached_property
     def df(self) -> FloatArray:
@@ -424,10 +462,16 @@ class LinearEstimate:
         }
 
 
-def signature(ratings: Ratings, method: str, interval: str, confidence: float) -> str:
-    """How a number was made, in one line: estimator, design, sizes, interval, seed and data."""
+def signature(
+    ratings: Ratings, method: str, interval: str, confidence: float, of: str = "mean"
+) -> str:
+    """How a number was made, in one line: estimator, design, sizes, interval, seed and data.
+
+    ``of`` says what was estimated, where that is not the mean of the pool.
+    """
     sample = ratings.sample
     parts = {
+        **({} if of == "mean" else {"of": of}),
         "est": method,
         "design": sample.info.sampler or sample.design._label,
         "n": ratings.n,

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fewgold import History, Ratings, estimate_mean, simulate
+from fewgold import History, Ratings, criteria, estimate_mean, simulate
 from fewgold.bayes import (
     BinaryPosterior,
     RaterPosterior,
@@ -134,6 +134,10 @@ CASES |= {
         "comet",
         lambda m: estimate_mean(ONE, human="rater1", metrics=m, id="segment").signature(),
     ),
+    ("from_table", "metrics"): (
+        "comet",
+        lambda m: criteria.from_table(ONE, "rater1", metrics=m, id="segment").estimate().summary(),
+    ),
     ("Ratings.from_table", "human"): (
         "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
     ),
@@ -169,7 +173,7 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
-            "Tasks", "TreePair", "Preferences",
+            "Tasks", "TreePair", "Preferences", "Slices",
         ),
         "results, which the package itself makes",
     ),

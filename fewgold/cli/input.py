@@ -16,12 +16,15 @@ from fewgold.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from fewgold.chosen import Labelled
+    from fewgold.criteria import CriteriaRatings
     from fewgold.estimator import Estimator
+    from fewgold.formats import Criterion
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool
-    from fewgold.sample import Sample
+    from fewgold.sample import Ratings, Sample
     from fewgold.sheets import Record
     from fewgold.stored import Engine
 
@@ -168,6 +171,39 @@ def open_sheet(
     return record, sheets.load_sample(record, opened)
 
 
+def columns_beside(
+    ratings: Ratings, table: pd.DataFrame | None, sheet: str | None, id: str
+) -> Callable[[str], NDArray[Any]]:
+    """Finds a column for every segment of the pool, or for the rated ones only.
+
+    ``table`` has a row for each segment, in the order of the pool; None for campaigns and pools on
+    disk, which keep documents, systems and texts. ``sheet`` is a file with rated segments.
+    """
+    import numpy as np
+
+    from fewgold import io
+    from fewgold.errors import UnknownNameError
+
+    pool = ratings.sample.pool
+    known: dict[str, Any] = {"document": pool.documents, "system": pool.system}
+    known |= {**pool.texts, **pool.metrics}
+    known = {name: values for name, values in known.items() if values is not None}
+    if table is not None:
+        known |= {str(name): table[name].to_numpy() for name in table.columns}
+
+    def find(name: str) -> NDArray[Any]:
+        if name in known:
+            return np.asarray(known[name])
+        frame = None if sheet is None else io.read_table(sheet)
+        if frame is None or name not in frame.columns or name == id:
+            raise UnknownNameError("column", name, known)
+        rows = {str(i): k for k, i in enumerate(frame[id])}
+        values = frame[name].to_numpy()
+        return np.asarray([values[rows[str(i)]] for i in ratings.sample.ids])
+
+    return find
+
+
 def labelled(
     file: str,
     chosen: str | None,
@@ -199,6 +235,47 @@ def labelled(
         )
     notes(found.notes, quiet)
     return found
+
+
+def labelled_criteria(
+    file: str,
+    criteria: Sequence[Criterion],
+    chosen: str | None,
+    quiet: bool,
+    *,
+    labels: str | None = None,
+    on: str | None = None,
+    limits: tuple[float, float] | None = None,
+    **columns: Any,
+) -> CriteriaRatings:
+    """As `labelled`, for a table with labels on several criteria."""
+    from fewgold.chosen import CHOICES, join_labels
+    from fewgold.criteria import from_table
+
+    if chosen is None:
+        raise DataError(
+            "nothing says how the labelled rows were chosen. If they are a random subset, add "
+            f"--chosen random; else one of {CHOICES}."
+        )
+    if (labels is None) != (on is None):
+        raise typer.BadParameter("--labels FILE and --on COLUMN belong together.")
+    table = read_table(file, quiet)
+    if labels is not None and on is not None:
+        table = join_labels(table, read_table(labels, quiet), on)
+    columns.pop("human", None)
+    found = from_table(table, criteria, chosen=chosen, limits=limits, **columns)
+    notes(found.notes, quiet)
+    return found
+
+
+def chosen_criteria(
+    asked: tuple[Criterion, ...], known: tuple[Criterion, ...]
+) -> tuple[Criterion, ...]:
+    """The criteria to estimate: those that were asked for, with the scales that are known."""
+    if not asked or not known:
+        return asked or known
+    stored = {criterion.name: criterion for criterion in known}
+    return tuple(stored.get(c.name, c) if c.spelled == c.name else c for c in asked)
 
 
 def without_design(file: str, design: str | None) -> bool:

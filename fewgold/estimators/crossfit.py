@@ -105,6 +105,11 @@ class CrossFit(Control):
     def predict(self, ratings: Ratings) -> Predictions:
         return cross_fit(ratings, self.folds, self._fit)
 
+    def centred_over(self, ratings: Ratings, weights: FloatArray) -> FloatArray:
+        """Predictions less their mean over the pool with these weights (N,): (n,)."""
+        found = cross_fit(ratings, self.folds, self._fit, weights)
+        return found.at - found.centre
+
     @cached_property
     def _model(self) -> Any:
         return regressor(self.regressor) if isinstance(self.regressor, str) else self.regressor
@@ -131,13 +136,16 @@ Model: TypeAlias = Callable[[FloatArray], FloatArray]
 Fit: TypeAlias = Callable[[FloatArray, FloatArray], Model]
 
 
-def cross_fit(ratings: Ratings, folds: int | None, fit: Fit) -> Predictions:
+def cross_fit(
+    ratings: Ratings, folds: int | None, fit: Fit, over: FloatArray | None = None
+) -> Predictions:
     """Predict each fold by a model of the others; None trains and predicts on all of them.
 
     Where all weights are equal the mean prediction is taken over the segments outside the
     training folds, and counts for their share of the pool: given the training folds, the held-out
     fold is a random sample of just those, so that the difference estimate is unbiased exactly and
-    not only up to 1/N.
+    not only up to 1/N. With ``over``, weights of all segments of the pool (N,), it is the weighted
+    mean over the pool.
     """
     sample = ratings.sample
     size, shape = len(sample.pool), ratings.scores.shape
@@ -154,6 +162,11 @@ def cross_fit(ratings: Ratings, folds: int | None, fit: Fit) -> Predictions:
         trained = [~h for h in held] if folds is not None else [np.ones(n, dtype=bool)]
         pairs = [(h, t) for h, t in zip(held, trained, strict=True) if t.any()]
         models = [fit(known[rows[t]], y[t]) for _, t in pairs]
+        if over is not None:
+            for (h, _), model in zip(pairs, models, strict=True):
+                centre[(*draw, h)] = model(known) @ over / over.sum()
+                at[(*draw, h)] = model(known[rows[h]])
+            continue
         moments = sample.pool._moments_of(models)
         for (h, t), model, (mean, sd) in zip(pairs, models, moments, strict=True):
             # What a fold was trained on is left out, where that makes the estimate unbiased.

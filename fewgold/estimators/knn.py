@@ -90,6 +90,11 @@ class KNN(Control):
         np.put_along_axis(out, order[None], found, axis=-1)
         return Predictions(*out.reshape(4, *shape))
 
+    def centred_over(self, ratings: Ratings, weights: FloatArray) -> FloatArray:
+        """Predictions less their mean over the pool with these weights (N,): (n,)."""
+        found = cross_fit(ratings, self.folds, self._fit, weights)
+        return found.at - found.centre
+
     def _fit(self, x: FloatArray, y: FloatArray) -> Model:
         """A model for pools that are not in memory; ties go by the order of drawing."""
         from scipy.spatial import cKDTree

@@ -8,11 +8,16 @@ import numpy as np
 
 from fewgold.bounds import Auto, Bound
 from fewgold.common.arrays import FloatArray
-from fewgold.estimate import LinearEstimate
+from fewgold.estimate import FittedControls, LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators.crossfit import LEAST, Control
 from fewgold.estimators.knn import KNN
-from fewgold.estimators.linear import plain_mean, regression_slopes, with_design_note
+from fewgold.estimators.linear import (
+    plain_mean,
+    regression_slopes,
+    slope_sway,
+    with_design_note,
+)
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
 
@@ -88,5 +93,20 @@ class Learned(Estimator):
             tuned=True,
             parameters=parameters,
             g_weights=g_weights,
+            beside_weights=ratings.sample.design._fit_beside_weights(1),
             notes=with_design_note(ratings, notes),
+            controls=None if flat.any() else self._controls(ratings, beta, z),
         )
+
+    def _controls(
+        self, ratings: Ratings, slope: FloatArray, z: FloatArray
+    ) -> FittedControls | None:
+        """The control of one study; None where it cannot predict a part of the pool."""
+        over = getattr(self.control, "centred_over", None)
+        in_memory = ratings.sample.pool._rows_in_memory
+        if ratings.scores.ndim > 1 or over is None or self.slope == "printed" or not in_memory:
+            return None
+        slopes, sway = np.atleast_1d(slope), None
+        if self.slope == "fitted":
+            sway = slope_sway(ratings.sample.design, z[None], slopes)
+        return FittedControls(slopes, lambda weights: over(ratings, weights)[None], sway)

@@ -14,7 +14,7 @@ from fewgold.common.checks import as_names, check_choice
 from fewgold.common.text import spelled
 from fewgold.design import Design
 from fewgold.errors import DataError
-from fewgold.estimate import LinearEstimate
+from fewgold.estimate import FittedControls, LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
@@ -142,7 +142,10 @@ class ControlVariates(Estimator):
             tuned=True,
             parameters=parameters,
             g_weights=fit.g_weights,
+            beside_weights=self.form != "printed"
+            and sample.design._fit_beside_weights(len(controls)),
             notes=with_design_note(ratings, notes),
+            controls=_controls(ratings, controls, fit) if self.form == "regression" else None,
         )
 
     def _printed(self, ratings: Ratings, controls: FloatArray) -> RegressionFit:
@@ -150,7 +153,7 @@ class ControlVariates(Estimator):
         gram = ratings.sample.pool._gram(self.metrics)
         beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
         left = y - (beta[..., None, :] @ z)[..., 0, :]
-        return RegressionFit(left, np.full(y.shape[:-1], float(len(controls))), None)
+        return RegressionFit(left, np.full(y.shape[:-1], float(len(controls))), None, beta)
 
     def _fixed(self, ratings: Ratings, slopes: Mapping[str, float]) -> LinearEstimate:
         z = ratings.sample.standardised(slopes)
@@ -169,15 +172,50 @@ class ControlVariates(Estimator):
             limits=limits,
             control_range=most - least,
             notes=with_design_note(ratings),
+            controls=pool_controls(ratings, ratings.sample.pool.standardised(slopes), beta),
         )
 
 
 class RegressionFit(NamedTuple):
-    """Residuals (..., n), how many slopes were fitted (...), and `g_weights`."""
+    """Residuals (..., n), how many slopes were fitted (...), `g_weights`, and the slopes."""
 
     residuals: FloatArray
     n_slopes: FloatArray
     g_weights: FloatArray | None
+    slopes: FloatArray
+
+
+def pool_controls(
+    ratings: Ratings,
+    table: FloatArray,
+    slopes: FloatArray,
+    sway: FloatArray | None = None,
+    inflation: FloatArray | None = None,
+) -> FittedControls | None:
+    """The controls of one study from their values over the pool (p, N)."""
+    if ratings.scores.ndim > 1 or not ratings.sample.pool._rows_in_memory:
+        return None
+    at = table[:, ratings.sample.indices]
+
+    def centred(weights: FloatArray) -> FloatArray:
+        return np.asarray(at - (table @ weights / weights.sum())[:, None])
+
+    return FittedControls(slopes, centred, sway, inflation)
+
+
+def _controls(ratings: Ratings, table: FloatArray, fit: RegressionFit) -> FittedControls | None:
+    if ratings.scores.ndim > 1 or not ratings.sample.pool._rows_in_memory:
+        return None
+    z = table[:, ratings.sample.indices]
+    sway = slope_sway(ratings.sample.design, z, fit.slopes)
+    return pool_controls(ratings, table, fit.slopes, sway)
+
+
+def slope_sway(design: Design, z: FloatArray, slopes: FloatArray) -> FloatArray:
+    """By how much each slope (p,) of least squares on controls (p, n) follows each score."""
+    dev = design.scatter(z, beside_weights=design._fit_beside_weights(len(z)))
+    dev *= (slopes != 0)[:, None]
+    return np.asarray(np.linalg.pinv(dev @ dev.T, hermitian=True) @ dev * design.influence)
 
 
 def regression_fit(ratings: Ratings, controls: FloatArray) -> RegressionFit:
@@ -186,7 +224,8 @@ def regression_fit(ratings: Ratings, controls: FloatArray) -> RegressionFit:
     at_once = _CELLS // (y.shape[-1] * (1 + len(controls)))
     if y.ndim == 1 or len(y) <= at_once:
         return _fit(design if y.ndim == 1 else design._of_draws(slice(None)), rows, y, controls)
-    fit = RegressionFit(np.empty(y.shape), np.empty(y.shape[:-1]), np.empty(y.shape))
+    shapes = (y.shape, y.shape[:-1], y.shape, (*y.shape[:-1], len(controls)))
+    fit = RegressionFit(*(np.empty(shape) for shape in shapes))
     for part in batches(len(y), at_once):
         some = _fit(design._of_draws(part), rows[part], y[part], controls)
         for whole, values in zip(fit, some, strict=True):
@@ -200,7 +239,7 @@ def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) ->
     np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
     columns = np.moveaxis(columns, 0, -2)
     beta, n_slopes, g = regression_slopes(design, columns)
-    return RegressionFit(y - combine(beta, columns[..., 1:, :]), n_slopes, g)
+    return RegressionFit(y - combine(beta, columns[..., 1:, :]), n_slopes, g, beta)
 
 
 def combine(coefficients: FloatArray, columns: FloatArray) -> FloatArray:
@@ -222,7 +261,7 @@ def regression_slopes(
     cost more than they bring, and a line through the points would claim an error of 0.
     """
     z, p = columns[..., 1:, :], columns.shape[-2] - 1
-    dev = design.scatter(columns, pivot=False)
+    dev = design.scatter(columns, pivot=False, beside_weights=design._fit_beside_weights(p))
     # Not the square of the scores, which would overflow at 1e200.
     if p == 1:  # a product of matrices takes longer
         products = np.vecdot(dev, dev[..., 1:, :])[..., None]

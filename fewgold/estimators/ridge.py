@@ -19,7 +19,7 @@ from fewgold.common.text import spelled
 from fewgold.design import Design
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.estimators.linear import g_weights, with_design_note
+from fewgold.estimators.linear import g_weights, pool_controls, with_design_note
 from fewgold.sample import Ratings
 from fewgold.samplers import Balanced, Sampler
 
@@ -97,16 +97,19 @@ class Ridge(Estimator):
         if not enough.all():
             notes = (f"{ratings.n} ratings are too few for slopes: the plain mean was used",)
         columns = np.concatenate([y[..., None, :], z], axis=-2)
-        dev = sample.design.scatter(columns, overwrite=True)
+        beside = sample.design._fit_beside_weights(len(names))
+        dev = sample.design.scatter(columns, overwrite=True, beside_weights=beside)
         scale = np.sqrt(np.square(sample.design.influence).sum(-1))[..., None]
         scale = np.where(scale > 0, scale, 1.0)
         dev /= scale[..., None]  # so that a metric's variance is about 1
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
-        signs, weights = self._signs(dev, orientation), sample.design._centring_shares
+        signs, own = self._signs(dev, orientation), sample.design._centring_shares
+        if beside:
+            own = np.square(sample.design._weight_basis).sum(-2)
         balance = sample.design.balance
         if balance is not None:
-            balance = sample.design.scatter(balance)
-        fit = ridge_slopes(dev, signs, weights, choose=plenty, balance=balance)
+            balance = sample.design.scatter(balance, beside_weights=beside)
+        fit = ridge_slopes(dev, signs, own, choose=plenty, balance=balance)
         beta = np.where(enough[..., None], fit.beta, 0.0)
         if self.higher_is_better is not None and enough.all() and not beta.any():
             notes = ("no metric helps in the stated direction; is higher_is_better right?",)
@@ -118,14 +121,25 @@ class Ridge(Estimator):
             # Balanced variates pay for their slopes already; dozens of slopes do more than that.
             spent = np.where(enough & plenty, fit.leverage.sum(-1), 0.0)
             left_out = enough & ~plenty
+        sway = inflation = None
+        if y.ndim == 1:
+            sway = inverse @ dev[1:] * (sample.design.influence / scale)
+            inflation = np.ones(y.shape)
         if sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the
             # strength of the penalty was chosen by the same ratings, and that count misses it. The
             # two ratings of a stratum are mirror images about their mean: without one of them the
             # other would not count either.
-            beyond = weights - sample.design.weights
+            beyond = sample.design._centring_shares - sample.design.weights
             leverage = fit.leverage / np.maximum(1.0 - beyond, 1e-6)
-            g /= np.where(left_out[..., None], np.maximum(1.0 - leverage, 0.1), 1.0)
+            shrunk = np.where(left_out[..., None], np.maximum(1.0 - leverage, 0.1), 1.0)
+            g /= shrunk
+            inflation = None if inflation is None else inflation / shrunk
+        controls = None
+        if y.ndim == 1:
+            controls = pool_controls(
+                ratings, sample.pool.standardised(names), beta, sway, inflation
+            )
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
@@ -135,7 +149,9 @@ class Ridge(Estimator):
             tuned=True,
             parameters=spent,
             g_weights=g,
+            beside_weights=beside,
             notes=with_design_note(ratings, notes),
+            controls=controls,
         )
 
     def _signs(self, dev: FloatArray, orientation: FloatArray) -> FloatArray:
@@ -177,10 +193,10 @@ def ridge_slopes(
 ) -> RidgeFit:
     """The fit at the strength of least leave-one-out error, or an average over strengths.
 
-    ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the weights of
-    the ratings in the means that were taken out. Where ``choose`` (...) is False the fits of all
-    strengths are averaged, by the errors that are left beside ``balance`` (..., q, n), centred
-    balanced variates.
+    ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the leverages
+    of the ratings without metrics: their weights in the means taken out. Where ``choose`` (...) is
+    False the fits of all strengths are averaged, by the errors that are left beside ``balance``
+    (..., q, n), centred balanced variates.
     """
     batch, (columns, n) = dev.shape[:-2], dev.shape[-2:]
     p = columns - 1

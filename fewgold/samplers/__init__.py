@@ -12,6 +12,7 @@ from fewgold.samplers.chances import (
 )
 from fewgold.samplers.incremental import Incremental, TwoWave
 from fewgold.samplers.simple import SimpleRandom
+from fewgold.samplers.slices import WithinSlices
 from fewgold.samplers.strata import ByColumn, ByDocument, ByMetric, Stratifier
 from fewgold.samplers.stratified import Stratified
 from fewgold.samplers.systematic import Clusters, Systematic
@@ -37,5 +38,6 @@ __all__ = [
     "Stratifier",
     "Systematic",
     "TwoWave",
+    "WithinSlices",
     "spread_of_probability",
 ]

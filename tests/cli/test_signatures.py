@@ -39,6 +39,14 @@ CHANGES: dict[str, dict[str, Change]] = {
         "bound": (SHEET, ("--bound", "student")),
         "limits": (FEW, ("--limits", "0,12")),
         "adequate": (SHEET, ("--adequate", "<=4")),
+        "by": (SHEET, ("--by", "lang")),
+        "least": ((*SHEET, "--by", "doc"), ("--least", "2")),
+        "shrink": ((*SHEET, "--by", "lang", "--least", "2"), ("--shrink",)),
+        "weights": (SHEET, ("--weights", "words")),
+        "mix": ((*SHEET, "--by", "lang"), ("--mix", "de=0.2,fr=0.3,is=0.5")),
+        "quantile": (SHEET, ("--quantile", "0.5")),
+        "total": (SHEET, ("--total",)),
+        "ratio": (SHEET, ("--ratio", "score/words")),
         "gaps": ((*GAPS, "--limits", "0,40", "--gaps", "at-random"), ("--gaps", "bounds")),
         "waves": (("study",), ("--waves", "1")),
         "chosen": (LABELS, ("--chosen", "strata:system")),
@@ -111,6 +119,7 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
             (SHEET, ("--design", "copy.design.json")),
         ),
         "id": ("other names of the same rows are refused", (SHEET, ("--id", "same"))),
+        "plot": ("files", None),
         "labels": ("where the labels are; their values are signed", None),
         "on": ("matches them to rows", None),
     },
@@ -164,7 +173,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     pool = pd.DataFrame({
         "segment": [f"s{k:03d}" for k in range(n)], "doc": [f"d{k // 5}" for k in range(n)],
         "comet": comet, "bleu": 30 + 8 * comet + rng.normal(0, 6, n),
+        "lang": ["de", "fr", "is"] * (n // 3),
     })  # fmt: skip
+    pool["words"] = [f"{5 + k % 9}" for k in range(n)]
     pool.to_csv("pool.csv", index=False)
     pool.to_csv("copy.csv", index=False)
     score = pd.Series(np.clip(np.round(4 - 2 * comet + rng.normal(size=n)), 0, 12), pool["segment"])

@@ -1,0 +1,233 @@
+"""Slices, other weights and other answers than the mean, for ``fewgold estimate``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import parse
+from fewgold.cli.console import draw, emit, escape, pairs, remarks, table
+from fewgold.cli.options import OutputFormat, described
+from fewgold.common.text import decimals, plain_value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from rich.console import Console
+
+    from fewgold.common.arrays import FloatArray
+    from fewgold.estimate import Estimate
+    from fewgold.estimator import Estimator
+    from fewgold.sample import Ratings
+
+SLICES = "Slices and other answers"
+
+By = Annotated[
+    str | None,
+    described("COLUMN,…", "A score for each value of a column of the pool.", panel=SLICES),
+]
+Least = Annotated[
+    int, described("N", "Fewest ratings for a score of a slice's own.", panel=SLICES, min=2)
+]
+Shrink = Annotated[
+    bool,
+    typer.Option("--shrink", help="Also shrink slices towards their mean.", rich_help_panel=SLICES),
+]
+Weights = Annotated[
+    str | None,
+    described("COLUMN", "Weight of each segment, for another mix of traffic.", panel=SLICES),
+]
+Mix = Annotated[
+    str | None,
+    described("A=0.5,B=0.5", "Share of each value of --by in another mix.", panel=SLICES),
+]
+Quantile = Annotated[
+    str | None, described("P,…", "Quantiles, such as 0.5,0.9, not the mean.", panel=SLICES)
+]
+Total = Annotated[
+    bool, typer.Option("--total", help="The sum of all scores.", rich_help_panel=SLICES)
+]
+Ratio = Annotated[
+    str | None,
+    described("NUM/DEN", "Sum of one column over that of another: errors/words.", panel=SLICES),
+]
+Forest = Annotated[
+    Path | None,
+    described("FILE", "Draw the slices: .png, .svg or .pdf.", "--plot", panel=SLICES),
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options ask for beside the mean of the whole pool."""
+
+    by: str | None = None
+    least: int = 10
+    shrink: bool = False
+    weights: str | None = None
+    mix: str | None = None
+    quantile: str | None = None
+    total: bool = False
+    ratio: str | None = None
+    plot: Path | None = None
+
+    def __post_init__(self) -> None:
+        if sum(map(bool, (self.quantile, self.total, self.ratio))) > 1:
+            raise typer.BadParameter("give one of --quantile, --total and --ratio.")
+        if self.mix is not None and (self.by is None or self.weights or self.quantile):
+            raise typer.BadParameter(
+                "--mix gives a share to each value of --by; leave out --weights and --quantile."
+            )
+        if self.by is None and (self.shrink or self.plot is not None):
+            raise typer.BadParameter("--shrink and --plot go with slices: --by COLUMN.")
+        if self.by is not None and len(parse.names(self.quantile)) > 1:
+            raise typer.BadParameter("--by goes with one quantile at a time.")
+
+    def __bool__(self) -> bool:
+        return self != Asked(least=self.least)
+
+    @property
+    def numerator(self) -> str | None:
+        """The human column of ``--ratio NUM/DEN``."""
+        return None if self.ratio is None or "/" not in self.ratio else self.ratio.partition("/")[0]
+
+    @property
+    def denominator(self) -> str | None:
+        return None if self.ratio is None else self.ratio.rpartition("/")[2].strip()
+
+
+#: Finds a column over the pool, or of the rated segments only.
+Columns = Callable[[str], "NDArray[Any]"]
+
+
+def answer(
+    asked: Asked, ratings: Ratings, estimator: Estimator, column: Columns, level: float,
+    facts: dict[str, Any], how: OutputFormat, quiet: bool,
+) -> None:  # fmt: skip
+    """Estimate what was asked for, and print it."""
+    import numpy as np
+
+    from fewgold import quantities
+    from fewgold.io import column_of
+    from fewgold.slices import labels_of, slices
+
+    def numbers(name: str) -> FloatArray:
+        return np.asarray(column_of(column(name), name).values, dtype=np.float64)
+
+    weights = None if asked.weights is None else numbers(asked.weights)
+    of = f"mean with weights {asked.weights}" if asked.weights else "mean"
+    made: Callable[[Ratings, Estimator, Any], Estimate]
+    if asked.quantile is not None:
+        shares = [parse.rate(p) for p in parse.names(asked.quantile)]
+        made = lambda r, e, w: quantities.quantile(r, e, shares[0], w)  # noqa: E731
+    elif asked.ratio is not None:
+        below = numbers(asked.denominator or "")
+        made = lambda r, e, w: quantities.ratio(r, e, below, w)  # noqa: E731
+    elif asked.total:
+        made = quantities.total
+    else:
+        made = lambda r, e, w: quantities.mean_of(r, e, w, of)  # noqa: E731
+    labels = None
+    if asked.by is not None:
+        labels = {name: column(name) for name in parse.names(asked.by)}
+    found: list[Any]
+    if asked.mix is not None:
+        assert labels is not None
+        name, cells = labels_of(ratings.sample.pool, labels)
+        omega, codes = _mixed(asked.mix, cells)
+        told = f"mean with {name} {asked.mix}"
+        found = [quantities.weighted_mean(ratings, estimator, omega, cells=codes, of=told)]
+    elif asked.quantile is not None:
+        found = [quantities.quantile(ratings, estimator, p, weights) for p in shares]
+    else:
+        found = [made(ratings, estimator, weights)]
+    sliced = None
+    if labels is not None:
+        plain = not (asked.quantile or asked.ratio or asked.total)
+        sliced = slices(
+            ratings, estimator, labels, weights=weights, least=asked.least, shrink=asked.shrink,
+            quantity=None if plain else made,
+        )  # fmt: skip
+    written = (
+        [] if sliced is None else draw(lambda: sliced.plot(confidence=level), asked.plot, quiet)
+    )
+    answers = [plain_value({"quantity": "mean", **e.to_dict(level), **facts}) for e in found]
+    record = {**answers[0], "answers": answers, "files": [str(path) for path in written]}
+    flat = [{k: v for k, v in a.items() if not isinstance(v, list)} for a in answers]
+    if sliced is not None:
+        record |= {"slices": sliced.to_dict(level)}
+        flat = record["slices"]["slices"]
+
+    def text(out: Console) -> None:
+        for made in answers:
+            _show(out, made)
+        if sliced is not None:
+            heads, rows = sliced.cells(level)
+            out.print()
+            shown = table(*map(escape, heads), wrap=1)
+            for row in rows:
+                shown.add_row(*map(escape, row))
+            out.print(shown)
+            remarks(out, sliced.notes)
+        out.print("\nTo cite how the numbers were made:")
+        cited = [made["signature"] for made in answers]
+        if sliced is not None:
+            cited = [*(cited if asked.mix else []), sliced.signature(level)]
+        for line in cited:
+            out.print(f"  {escape(line)}", soft_wrap=True)
+        for path in written:
+            print(f"written: {path}")
+
+    emit(how, record, flat, text)
+
+
+def _mixed(text: str, labels: NDArray[Any]) -> tuple[FloatArray, NDArray[Any]]:
+    """Weights that give each label its share, and the labels as whole numbers."""
+    import numpy as np
+
+    from fewgold.common.arrays import codes_of
+    from fewgold.errors import UnknownNameError
+
+    shares: dict[str, float] = {}
+    for part in parse.names(text):
+        name, equals, share = part.rpartition("=")
+        if not equals:
+            raise typer.BadParameter(f"--mix must be like de=0.5,fr=0.5; got {part!r}.")
+        shares[name.strip()] = parse.rate(share)
+    known = sorted(set(labels.tolist()))
+    for name in shares:
+        if name not in known:
+            raise UnknownNameError("slice in --mix", name, known)
+    absent = [name for name in known if name not in shares]
+    if absent or min(shares.values()) < 0 or not sum(shares.values()) > 0:
+        raise typer.BadParameter(
+            "--mix needs a share of at least 0 for every value of --by; "
+            + (f"{', '.join(absent[:5])} have none." if absent else f"got {text!r}.")
+        )
+    sizes = {name: int((labels == name).sum()) for name in known}
+    return np.array([shares[v] / sizes[v] for v in labels.tolist()]), codes_of(labels)
+
+
+def _show(out: Console, result: dict[str, Any]) -> None:
+    digits = decimals(result["se"])
+    what = result["quantity"]
+    if result.get("adequate"):
+        what = f"share with a score {result['adequate']}" + (f", {what}" if what != "mean" else "")
+    interval = " to ".join(
+        "unknown" if end is None else f"{end:.{digits}f}" for end in (result["low"], result["high"])
+    )
+    value = f"[green]{result['value']:.{digits}f}[/green]"
+    out.print(f"[bold]Estimated {escape(what)} of all segments: {value}[/bold]")
+    error = "unknown" if result["se"] is None else f"{result['se']:.{digits}f}"
+    lines = [
+        (f"{100 * result['confidence']:.6g}% interval",
+         f"{interval} ({escape(result['bound_label'])})"),
+        ("standard error", error),
+        ("ratings", f"{result['n']} of {result['pool_size']} segments"),
+        ("estimator", escape(result["method"])),
+    ]  # fmt: skip
+    pairs(out, lines)
+    remarks(out, result["notes"])

@@ -1,0 +1,599 @@
+"""Other answers than the mean of the pool: part of it, another mix, totals, ratios and quantiles.
+
+Everything is made of one building block, `weighted_mean`: Σ ω y / Σ ω over the pool, for weights ω
+that are known for all segments. A slice has weights of 0 and 1, another mix of traffic any weights;
+a ratio is the zero of the mean of y − R x, and a quantile is found by asking for shares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, codes_of, group_sum, spread_out
+from fewgold.common.checks import check_confidence
+from fewgold.common.text import plain_value
+from fewgold.cut import Cut
+from fewgold.design import Design, DesignKind, neighbours
+from fewgold.errors import DataError
+from fewgold.estimate import Interval, LinearEstimate, signature
+from fewgold.estimator import Estimator
+from fewgold.sample import Ratings, Sample
+
+__all__ = ["DomainEstimate", "quantile", "ratio", "total", "weighted_mean"]
+
+# Groups with fewer units than this on average are neighbours on a line, not strata.
+_LINE = 10
+
+
+@dataclass(frozen=True, eq=False)
+class DomainEstimate(LinearEstimate):
+    """The mean of a part of the pool, or of the pool with other weights, from the same sample.
+
+    Its ratings and design are those of the rated segments that count. ``variance`` and
+    ``freedom`` are made from the whole sample; ``size`` is the number of segments that count,
+    ``of`` says what is estimated, and ``digest`` pins the weights in signatures.
+    """
+
+    variance: float = math.inf
+    freedom: float = 0.0
+    size: int = 0
+    of: str = "weighted mean"
+    digest: str = ""
+
+    @cached_property
+    def df(self) -> FloatArray:
+        return np.asarray(self.freedom)
+
+    @cached_property
+    def se(self) -> FloatArray:
+        return np.asarray(math.sqrt(self.variance))
+
+    def signature(self, confidence: float = 0.95) -> str:
+        used = self.bound.resolve(self, confidence)
+        chosen = "" if used is self.bound else f"{self.bound.name}-"
+        told = f"{self.of.replace(' ', '-').replace('|', '/')}#{self.digest}"
+        return signature(self.ratings, self.method, chosen + used.spelled, confidence, told)
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        return {**super().to_dict(confidence), "pool_size": self.size, "quantity": self.of}
+
+
+def weighted_mean(
+    ratings: Ratings,
+    estimator: Estimator,
+    weights: Any,
+    *,
+    cells: IntArray | None = None,
+    of: str = "weighted mean",
+) -> DomainEstimate:
+    """The mean Σ ω y / Σ ω over the pool, for weights ω that are known for every segment.
+
+    The control is fitted to the whole sample, so that small parts of the pool profit from all
+    ratings; its predictions are averaged over the pool with the weights ω, and the weighted mean of
+    what it got wrong is added (a Hájek mean). Weights of 0 and 1 give the mean of a slice.
+
+    Parameters
+    ----------
+    ratings
+        Of one study, in memory.
+    estimator
+        Any estimator that returns a `LinearEstimate`. One that does not say what its control
+        predicts for a part of the pool (a plug-in) is replaced by the plain mean, with a note.
+    weights
+        (N,) at least 0, in the order of the pool.
+    cells
+        (N,) whole numbers: ratings are weighted so that each cell has its exact share
+        (post-stratification). Every cell with weight needs a rating.
+    of
+        What is estimated, for summaries and signatures.
+
+    References
+    ----------
+    Särndal, Swensson and Wretman (1992), Model Assisted Survey Sampling, chapter 10.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> from fewgold.estimators import Ridge
+    >>> pool, gold = load_demo("ende")
+    >>> sample = Ridge().select(pool, 200, rng=1)
+    >>> ratings = sample.rate(gold[sample.indices])
+    >>> by_length = weighted_mean(ratings, Ridge(), pool.metrics["words"])
+    >>> print(f"{by_length.value:.2f} ± {by_length.se:.2f}")
+    2.57 ± 0.23
+    """
+    sample = ratings.sample
+    omega = _weights(sample, weights)
+    made = estimator.estimate(ratings)
+    if not isinstance(made, LinearEstimate):
+        raise DataError(
+            f"{estimator.name} gives a posterior of the whole pool, and none of a part of it. Take "
+            "a linear estimator such as ridge or mean; fewgold alpha --by does slices of 0 and 1."
+        )
+    if cells is not None:
+        cells = codes_of(np.where(omega > 0, cells, -1))
+    rows, design = sample.indices, made.design
+    own = omega[rows]
+    keep = own > 0
+    if not keep.any():
+        raise DataError("no rated segment has a weight above 0, so nothing is known.")
+    controls, notes, tuned = made.controls, made.notes, made.tuned
+    left = ratings.scores
+    if controls is not None:
+        z = controls.centred(omega)
+        left = left - controls.slopes @ z
+    elif tuned:
+        notes = (*notes, f"{made.method} cannot predict a part of the pool: metrics are not used")
+        tuned = False
+    shares = _shares(design.weights * own, omega, rows, cells)
+    g, beside = np.ones(left.shape), 0.0
+    if controls is not None:
+        g = np.ones(left.shape) if controls.inflation is None else controls.inflation.copy()
+        if controls.sway is not None:
+            # The value is Σ share·y − β·(Σ share·z): the error of the slopes, rating by rating.
+            moved = (shares @ z.T) @ controls.sway
+            g[keep] *= 1.0 - moved[keep] / shares[keep]
+            outer = design._centred(made.residuals[None])[0] * moved * design._root_fpc
+            beside = float(np.square(outer[~keep]).sum())
+    part = _part(sample, design, omega, shares, keep)
+    centred = left - _centre(shares, left, rows, cells)
+    variance, freedom = _spread(design, part, omega, shares, keep, g * centred)
+    variance, freedom = variance + beside, freedom * float(made._df_share)
+    if variance > 0 and made._df_share > 0:
+        variance /= float(made._df_share)
+    if (omega > 0).sum() == keep.sum():
+        variance = 0.0
+    elif not freedom > 0:
+        variance = math.inf
+    subset = replace(sample, indices=rows[keep], design=part)
+    return DomainEstimate(
+        offset=np.asarray(0.0),
+        residuals=left[keep],
+        ratings=Ratings(subset, ratings.scores[keep], ratings.limits),
+        bound=made.bound,
+        method=made.method,
+        tuned=tuned,
+        g_weights=None if controls is None else g[keep],
+        limits=ratings.limits if controls is None else None,
+        notes=notes,
+        variance=variance,
+        freedom=freedom,
+        size=int((omega > 0).sum()),
+        of=of,
+        digest=hashlib.sha256(omega.tobytes()).hexdigest()[:6],
+    )
+
+
+def _weights(sample: Sample, weights: Any) -> FloatArray:
+    if sample.indices.ndim != 1:
+        raise DataError("parts of the pool are estimated one study at a time: ratings.draw(k).")
+    if not sample.pool._rows_in_memory:
+        raise DataError(
+            "slices and weights need every segment of the pool in memory, and this pool is on "
+            "disk. Load it with --engine memory (Pool.from_file)."
+        )
+    omega = np.asarray(weights, dtype=np.float64)
+    size = len(sample.pool)
+    if omega.shape != (size,):
+        raise DataError(f"weights must be one number per segment, {size}; got {omega.shape}.")
+    if not (np.isfinite(omega).all() and (omega >= 0).all() and omega.any()):
+        bad = int((~np.isfinite(omega) | (omega < 0)).sum())
+        raise DataError(
+            f"weights must be at least 0 for every segment and above 0 for some; {bad} are not."
+        )
+    return omega
+
+
+def _shares(
+    weights: FloatArray, omega: FloatArray, rows: IntArray, cells: IntArray | None
+) -> FloatArray:
+    """What each rated segment counts for, sum 1: (n,)."""
+    if cells is None:
+        return np.asarray(weights / weights.sum())
+    count = int(cells.max()) + 1
+    due, got = np.bincount(cells, omega, count), np.bincount(cells[rows], weights, count)
+    if (got[due > 0] <= 0).any():
+        raise DataError(
+            f"{int((got[due > 0] <= 0).sum())} of the cells have no rating. Leave the mix out, or "
+            "merge cells."
+        )
+    scale = np.where(due > 0, due / np.where(got > 0, got, 1.0), 0.0) / omega.sum()
+    return np.asarray(weights * scale[cells[rows]])
+
+
+def _centre(
+    shares: FloatArray, left: FloatArray, rows: IntArray, cells: IntArray | None
+) -> FloatArray:
+    """The mean residual, or that of its cell, for each rated segment: (n,)."""
+    if cells is None:
+        return np.full(left.shape, shares @ left)
+    count = int(cells.max()) + 1
+    total = np.bincount(cells[rows], shares, count)
+    mean = np.bincount(cells[rows], shares * left, count) / np.where(total > 0, total, 1.0)
+    return np.asarray(mean[cells[rows]])
+
+
+def _part(
+    sample: Sample, design: Design, omega: FloatArray, shares: FloatArray, keep: BoolArray
+) -> Design:
+    """The design of the rated segments that count, as a sample of those of the pool that count.
+
+    Chances are taken given how many were rated: of a slice with 20 segments of which 15 happen to
+    be rated, a quarter is left to chance.
+    """
+    plain = bool((omega[omega > 0] == omega.max()).all())
+    weights, size = shares[keep], int((omega > 0).sum())
+    expected = design.size * float(design.weights[keep].sum()) / size if plain else 1.0
+    inclusion = np.clip(design.inclusion[keep] * expected, 0.0, 1.0)
+    left = np.clip(1 - design.inclusion[keep], 0.0, None)
+    scale = np.where(left > 0, (1 - inclusion) / np.where(left > 0, left, 1.0), 1.0)
+    kind, balanced = design.kind, design.documents is not None
+    if not balanced and not (design.drawn_as("simple") and plain):
+        kind = DesignKind.CLUSTERS if design.units is not None else DesignKind.OTHER
+    units = None if design.units is None else codes_of(design.units[keep])
+    groups = codes_of(design.groups[keep])
+    if balanced:
+        groups = _regrouped(design, keep, units)
+    return Design(
+        kind=kind,
+        size=size,
+        weights=weights,
+        inclusion=inclusion,
+        groups=groups if balanced else np.zeros_like(groups),
+        influence=weights * design._root_fpc[keep] * np.sqrt(scale),
+        units=units,
+        unbiased=design.unbiased,
+        gaps=design.gaps,
+        **_documents(sample, design, omega, keep),
+    )
+
+
+def _regrouped(design: Design, keep: BoolArray, units: IntArray | None) -> IntArray:
+    """Groups along a line with the segments that do not count left out."""
+    groups, count = design.groups[keep], design._n_groups
+    own = np.arange(groups.size) if units is None else units
+    per_group = design._unit_groups.size / count
+    if per_group >= _LINE:
+        return codes_of(groups)
+    first = np.zeros(int(own.max()) + 1, dtype=np.int64)
+    first[own] = groups
+    line = np.argsort(first, kind="stable")
+    place = np.empty_like(first)
+    place[line] = neighbours(first.size, round(per_group))
+    return np.asarray(place[own])
+
+
+def _documents(
+    sample: Sample, design: Design, omega: FloatArray, keep: BoolArray
+) -> dict[str, Any]:
+    """What the working model of documents needs to know of those that count."""
+    if design.documents is None or design.shares is None:
+        return {}
+    rows, size = sample.indices[keep], len(sample.pool)
+    codes = np.arange(size)
+    if not np.allclose(design.shares[keep], 1 / size):  # else every segment is its own document
+        if sample.pool.documents is None:
+            return {}
+        codes = sample.pool.codes
+        if not np.allclose(np.bincount(codes)[codes[rows]] / size, design.shares[keep]):
+            return {}
+    share = np.bincount(codes, omega) / omega.sum()
+    return {
+        "documents": design.documents[keep],
+        "shares": share[codes[rows]],
+        "concentration": float(np.square(share).sum()),
+    }
+
+
+def _spread(
+    design: Design,
+    part: Design,
+    omega: FloatArray,
+    shares: FloatArray,
+    keep: BoolArray,
+    left: FloatArray,
+) -> tuple[float, float]:
+    """Variance and degrees of freedom of Σ shares·left, for centred residuals ``left`` (n,).
+
+    Where documents were spread along a line, those that count are compared with their next
+    neighbours that count. Otherwise the variance is that of the whole sample, with residuals of 0
+    for segments that do not count (linearisation): how many of them a stratum yields is by chance.
+    """
+    if part.documents is not None:
+        dev = part.deviations(left[keep][None])[0]
+        factor = float(part._document_factor(left[keep][None])[0])
+        lost = bool(part._lonely)
+        return float(dev @ dev) * factor, 0.0 if lost else float(part.df)
+    spread = np.zeros(shares.shape)
+    spread[keep] = left[keep] * part.influence / design.influence[keep].clip(1e-300)
+    # Groups that lie within the slice have their own means; elsewhere the mean of the slice was
+    # taken out, which makes residuals too small by the share of the unit in it.
+    units = np.arange(design.n) if design.units is None else design.units
+    count = int(units.max()) + 1
+    inside = group_sum(design.weights * keep, design.groups, design._n_groups)
+    inside = inside / design._group_weights
+    nested = spread_out(inside, design.groups) > 1 - 1e-9
+    own = np.bincount(units, shares, count)[units]
+    whole = np.bincount(units, design.weights, count)[units]
+    grow = np.where(nested | (own > 1 - 1e-9), 1.0, (1 - whole) / np.maximum(1 - own, 1e-9))
+    dev = design.deviations((spread * np.sqrt(grow))[None])[0]
+    # Degrees of freedom by Satterthwaite, each group with its units that count.
+    mass = np.zeros(count)
+    np.add.at(mass, units[keep], part.influence)
+    of_unit = np.zeros(count, dtype=np.int64)
+    of_unit[units] = design.groups
+    squares = np.bincount(of_unit, mass**2, design._n_groups)
+    fourth = np.bincount(of_unit, mass**4, design._n_groups)
+    seen = fourth > 0
+    even = squares[seen] ** 2 / fourth[seen]
+    df = np.maximum(even - inside[seen], 1e-9)
+    total = squares[seen].sum() ** 2 / (squares[seen] ** 2 / df).sum() if seen.any() else 0.0
+    outside = float(squares[seen] @ (1 - inside[seen]) / squares[seen].sum()) if seen.any() else 0.0
+    freedom = min(total, df.sum()) - outside if seen.any() else 0.0
+    balance = 0 if design.balance is None else design.balance.shape[-2]
+    freedom -= balance * float(squares.sum() / np.square(design.influence).sum())
+    if bool(design._lonely) or (mass > 0).sum() < 2 or freedom < 1e-6:
+        freedom = 0.0
+    return float(dev @ dev), float(freedom)
+
+
+# Totals, ratios and quantiles
+
+
+@dataclass(frozen=True, eq=False)
+class AffineEstimate:
+    """``shift`` plus ``scale`` times an estimate, such as a total or a linearised ratio."""
+
+    base: LinearEstimate
+    scale: float
+    shift: float = 0.0
+    of: str = "total"
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"AffineEstimate({self.of}: {self.value:.6g} ± {self.se:.4g}, n = {self.base.n})"
+
+    @property
+    def value(self) -> FloatArray:
+        return np.asarray(self.shift + self.scale * self.base.value)
+
+    @property
+    def se(self) -> FloatArray:
+        return np.asarray(abs(self.scale) * self.base.se)
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        low, high = (self.shift + self.scale * end for end in self.base.interval(confidence))
+        return Interval(np.asarray(min(low, high)), np.asarray(max(low, high)))
+
+    def signature(self, confidence: float = 0.95) -> str:
+        return _signed(self.base, self.of, confidence)
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """A few lines for people."""
+        return _summary(self, confidence)
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """The estimate in plain numbers, for JSON."""
+        low, high = self.interval(confidence)
+        base = self.base.to_dict(confidence)
+        own = {"value": self.value, "se": self.se, "low": low, "high": high}
+        notes = [*base["notes"], *self.notes]
+        return {
+            **base, **plain_value(own), "notes": notes, "quantity": self.of,
+            "signature": self.signature(confidence),
+        }  # fmt: skip
+
+
+def total(ratings: Ratings, estimator: Estimator, weights: Any = None) -> AffineEstimate:
+    """The sum of all scores of the pool, or of its segments times their weights.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> from fewgold.estimators import Mean
+    >>> pool, gold = load_demo("ende")
+    >>> sample = Mean().select(pool, 100, rng=1)
+    >>> found = total(sample.rate(gold[sample.indices]), Mean())
+    >>> round(float(found.value / found.base.value))
+    1418
+    """
+    base = mean_of(ratings, estimator, weights)
+    size = float(len(ratings.sample.pool) if weights is None else np.sum(weights))
+    return AffineEstimate(base, size, of=_of("total", base))
+
+
+def ratio(
+    ratings: Ratings, estimator: Estimator, denominator: Any, weights: Any = None
+) -> AffineEstimate:
+    """Σ y / Σ x over the pool, such as errors per word.
+
+    The mean of y − R x is estimated as any mean is, with metrics, and R moved to where it is 0
+    (one step of Newton's from the plain ratio). Its error is that of the linearised ratio.
+
+    Parameters
+    ----------
+    ratings
+        The numerators y.
+    estimator
+        Makes the estimate of the mean of y − R x.
+    denominator
+        x: (N,) for every segment of the pool, or (n,) for the rated ones only.
+    weights
+        (N,) as in `weighted_mean`.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, chapter 6.
+    """
+    sample, y = ratings.sample, ratings.scores
+    if sample.indices.ndim != 1:
+        raise DataError("a ratio is estimated one study at a time: ratings.draw(k).")
+    given = np.asarray(denominator, dtype=np.float64)
+    known = given.shape == (len(sample.pool),)
+    if not known and given.shape != y.shape:
+        raise DataError(
+            f"the denominator must have {len(sample.pool)} values (the pool) or {y.size} (the "
+            f"rated segments); got {given.shape}."
+        )
+    if not np.isfinite(given).all() or (given < 0).any() or not given.any():
+        raise DataError("the denominator must be at least 0 everywhere and above 0 somewhere.")
+    x = given[sample.indices] if known else given
+    omega = np.ones(len(sample.pool)) if weights is None else _weights(sample, weights)
+    own = sample.design.weights * omega[sample.indices]
+    if not own @ x > 0:
+        raise DataError("the denominator is 0 for all rated segments, so there is no ratio.")
+    first = float(own @ y / (own @ x))
+    if known:
+        mean = float(omega @ given / omega.sum())
+    else:
+        mean = float(mean_of(replace(ratings, scores=x, limits=None), estimator, weights).value)
+    base = mean_of(replace(ratings, scores=y - first * x, limits=None), estimator, weights)
+    return AffineEstimate(base, 1 / mean, first, of=_of("ratio", base))
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileEstimate:
+    """The score that a share ``p`` of the pool does not exceed.
+
+    ``ends`` finds the interval at a confidence; ``base`` is the estimate of the share at the
+    quantile, which makes it.
+    """
+
+    value: FloatArray
+    p: float
+    base: LinearEstimate
+    ends: Callable[[float], Interval]
+    of: str = "quantile"
+
+    def __repr__(self) -> str:
+        return f"QuantileEstimate({self.of}: {self.value:.6g}, n = {self.base.n})"
+
+    @property
+    def se(self) -> FloatArray:
+        """Length of the 95% interval over that of a normal one in standard errors (Woodruff)."""
+        low, high = self.interval(0.95)
+        return np.asarray((high - low) / (2 * 1.959963984540054))
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        return self.ends(check_confidence(confidence))
+
+    def signature(self, confidence: float = 0.95) -> str:
+        return _signed(self.base, self.of, confidence)
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """A few lines for people."""
+        return _summary(self, confidence)
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """The estimate in plain numbers, for JSON."""
+        low, high = self.interval(confidence)
+        base = self.base.to_dict(confidence)
+        own = {"value": self.value, "se": self.se, "low": low, "high": high}
+        return {
+            **base, **plain_value(own), "quantity": self.of, "p": self.p,
+            "bound_label": f"Woodruff, {base['bound_label']}",
+            "signature": self.signature(confidence),
+        }  # fmt: skip
+
+
+def quantile(
+    ratings: Ratings, estimator: Estimator, p: float, weights: Any = None
+) -> QuantileEstimate:
+    """The smallest score that at least a share ``p`` of the pool does not exceed: 0.5, the median.
+
+    The share of scores up to t is estimated as any share is, with metrics. The quantile is where it
+    reaches p, and the interval holds the scores t at which p is in the interval of the share
+    (Woodruff). It ends at scores that were seen, or at the limits of the scale.
+
+    References
+    ----------
+    Woodruff (1952), Confidence intervals for medians and other position measures, JASA 47;
+    Francisco and Fuller (1991), Quantile estimation with a complex survey design, Ann. Statist. 19.
+    """
+    if not 0 < p < 1:
+        raise DataError(f"a quantile lies above 0 and below 1, such as 0.5; got {p!r}.")
+    if ratings.scores.ndim != 1:
+        raise DataError("a quantile is estimated one study at a time: ratings.draw(k).")
+    levels = np.unique(ratings.scores)
+    known: dict[int, LinearEstimate] = {}
+
+    def share(k: int) -> LinearEstimate:
+        """Of scores up to a level; of those below all that were seen for −1."""
+        if k not in known:
+            cut = Cut("<", float(levels[0])) if k < 0 else Cut("<=", float(levels[k]))
+            known[k] = mean_of(ratings.cut(cut), estimator, weights)
+        return known[k]
+
+    def first(end: Callable[[LinearEstimate], Any]) -> int:
+        """The first level at which p is reached; one beyond the last if none does."""
+        low, high = -1, levels.size
+        while low < high:
+            middle = (low + high) // 2
+            if float(end(share(middle))) >= p - 1e-12:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    at = min(max(first(lambda e: e.value), 0), levels.size - 1)
+    least, most = ratings.limits or (-math.inf, math.inf)
+    scores = [least, *levels.tolist(), most]
+
+    def interval(confidence: float) -> Interval:
+        low = first(lambda e: e.interval(confidence).high)
+        high = first(lambda e: e.interval(confidence).low)
+        ends = min(scores[low + 1], float(levels[at])), max(scores[high + 1], float(levels[at]))
+        return Interval(*map(np.asarray, ends))
+
+    base = share(at)
+    return QuantileEstimate(np.asarray(levels[at]), p, base, interval, _of(f"quantile {p:g}", base))
+
+
+def mean_of(
+    ratings: Ratings, estimator: Estimator, weights: Any = None, of: str | None = None
+) -> LinearEstimate:
+    """The mean of the pool, or of the pool with weights."""
+    if weights is not None:
+        return weighted_mean(ratings, estimator, weights, of=of or "weighted mean")
+    made = estimator.estimate(ratings)
+    if not isinstance(made, LinearEstimate):
+        raise DataError(
+            f"{estimator.name} gives a posterior of the mean. For totals, ratios and quantiles "
+            "take a linear estimator, such as ridge or mean."
+        )
+    return made
+
+
+def _of(what: str, base: LinearEstimate) -> str:
+    """What is estimated, and of which part of the pool."""
+    part = base.of if isinstance(base, DomainEstimate) else ""
+    return f"{what} ({part})" if part else what
+
+
+def _signed(base: LinearEstimate, of: str, confidence: float) -> str:
+    used = base.bound.resolve(base, confidence)
+    chosen = "" if used is base.bound else f"{base.bound.name}-"
+    told = of.replace(" ", "-").replace("|", "/")
+    if isinstance(base, DomainEstimate):
+        told += f"#{base.digest}"
+    return signature(base.ratings, base.method, chosen + used.spelled, confidence, told)
+
+
+def _summary(made: AffineEstimate | QuantileEstimate, confidence: float) -> str:
+    record = made.to_dict(confidence)
+    low, high = made.interval(confidence)
+    lines = [
+        f"{made.of}: {made.value:.6g} ± {made.se:.4g} (standard error)",
+        f"{100 * confidence:.10g}% interval {low:.6g} to {high:.6g} ({record['bound_label']})",
+        f"from {record['n']} of {record['pool_size']} segments",
+        *(f"note: {note}" for note in record["notes"]),
+        made.signature(confidence),
+    ]
+    return "\n".join(lines)

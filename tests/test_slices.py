@@ -1,0 +1,223 @@
+"""Scores of slices, other weights, totals, ratios and quantiles against slow twins."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from fewgold.datasets import load_demo
+from fewgold.design import Design
+from fewgold.errors import BudgetError, DataError
+from fewgold.estimators import ControlVariates, Learned, Mean, Ridge
+from fewgold.pool import Pool
+from fewgold.quantities import quantile, ratio, total, weighted_mean
+from fewgold.registry import strategy
+from fewgold.sample import Ratings, Sample
+from fewgold.samplers import SimpleRandom, Stratified, WithinSlices
+from fewgold.slices import shrunk, slices
+from tests.reference import slices as reference
+
+POOL, GOLD = load_demo("ende")
+LANGUAGE = np.array(["de", "fr", "is", "ja"])[POOL.codes % 4]
+LENGTH = np.where(POOL.metrics["words"] < 20, "short", "long")
+
+
+def rated(name: str, n: int = 150, seed: int = 1) -> tuple[Ratings, Mean]:
+    made = strategy(name, POOL)
+    sample = made.select(POOL, n, rng=seed)
+    return sample.rate(GOLD[sample.indices], limits=(0, 25)), made
+
+
+def test_a_slice_of_a_random_sample_is_a_random_sample() -> None:
+    ratings, made = rated("random+mean")
+    for label in np.unique(LANGUAGE):
+        inside = label == LANGUAGE
+        own = weighted_mean(ratings, made, inside)
+        scores = ratings.scores[inside[ratings.sample.indices]]
+        value, se = reference.slice_mean(scores.tolist(), int(inside.sum()))
+        assert own.value == pytest.approx(value, rel=1e-12)
+        assert own.se == pytest.approx(se, rel=1e-9)
+        assert own.df == pytest.approx(scores.size - 1)
+        assert own.size == inside.sum()
+
+
+@pytest.mark.parametrize("name", ["random+ridge", "random+cv-multi", "docs-balanced+ridge"])
+def test_predictions_of_the_slice_plus_what_they_got_wrong(name: str) -> None:
+    ratings, made = rated(name)
+    whole = made.estimate(ratings)
+    assert whole.controls is not None
+    predicted = whole.controls.slopes @ POOL.standardised()
+    for omega in ((LENGTH == "long").astype(float), POOL.metrics["words"]):
+        design = whole.design
+        expected = reference.assisted_mean(
+            ratings.scores, design.weights, ratings.sample.indices, predicted, omega
+        )
+        assert weighted_mean(ratings, made, omega).value == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["random+mean", "docs-prop+mean", "random+ridge"])
+def test_a_slice_that_is_the_pool_is_the_estimate(name: str) -> None:
+    ratings, made = rated(name)
+    own, whole = weighted_mean(ratings, made, np.ones(len(POOL))), made.estimate(ratings)
+    assert own.value == pytest.approx(float(whole.value), rel=1e-9)
+    assert own.se == pytest.approx(float(whole.se), rel=1e-6)
+
+
+def _tiny() -> tuple[Pool, np.ndarray, np.ndarray]:
+    labels = np.array([0, 0, 0, 0, 1, 1, 1])
+    pool = Pool(
+        ids=np.arange(7), documents=labels, metrics={"m": np.array([1.0, 4, 2, 8, 5, 7, 3])}
+    )
+    return pool, labels, np.array([3.0, 7.0, 1.0, 9.0, 2.0, 8.0, 4.0])
+
+
+def test_enumeration_where_slices_are_strata() -> None:
+    """Every sample of two from each slice: value and variance are unbiased exactly."""
+    pool, labels, y = _tiny()
+    for k in (0, 1):
+        values, variances = [], []
+        for rows in product(combinations(range(4), 2), combinations(range(4, 7), 2)):
+            index = np.array([*rows[0], *rows[1]])
+            sizes = np.array([4.0, 3.0])[labels[index]]
+            design = Design("stratified", 7, sizes / 7 / 2, 2 / sizes, labels[index])
+            made = weighted_mean(
+                Ratings(Sample(pool, index, design), y[index]), Mean(), labels == k
+            )
+            values.append(float(made.value))
+            variances.append(float(made.se) ** 2)
+        assert np.mean(values) == pytest.approx(y[labels == k].mean(), rel=1e-12)
+        assert np.mean(variances) == pytest.approx(np.var(values), rel=1e-9)
+
+
+def test_a_slice_that_is_rated_throughout_is_exact() -> None:
+    pool, labels, y = _tiny()
+    index = np.array([0, 2, 4, 5, 6])
+    design = Design("simple", 7, np.full(5, 0.2), np.full(5, 5 / 7), np.zeros(5, dtype=np.int64))
+    ratings = Ratings(Sample(pool, index, design), y[index])
+    made = weighted_mean(ratings, Mean(), labels == 1)
+    assert made.value == pytest.approx(y[4:].mean()) and made.se == 0
+    assert made.interval() == pytest.approx((y[4:].mean(),) * 2)
+    found = slices(ratings, Mean(), labels)
+    assert found.too_few == ("0",)  # two ratings of four segments
+    assert found["1"].se == 0
+
+
+@pytest.mark.parametrize("name", ["docs-sys+ridge", "docs-chunks3+mean", "docs-uneven-rank+ridge"])
+def test_every_design_has_finite_slices(name: str) -> None:
+    ratings, made = rated(name)
+    found = slices(ratings, made, {"language": LANGUAGE}, shrink=True)
+    frame = found.to_frame()
+    inside = (frame["low"] < frame["value"]) & (frame["value"] < frame["high"])
+    assert inside.all() and (frame["high_all"] >= frame["high"] - 1e-9).all()
+    assert np.isfinite(frame.drop(columns=["slice"]).to_numpy(dtype=float)).all()
+    assert frame["n"].sum() == ratings.n and frame["size"].sum() == len(POOL)
+
+
+def test_a_learned_control_predicts_the_slice() -> None:
+    ratings, _ = rated("random+mean")
+    made = weighted_mean(ratings, Learned(), LENGTH == "long")
+    plain = weighted_mean(ratings, Mean(), LENGTH == "long")
+    assert made.tuned and abs(made.value - plain.value) < 3 * plain.se and made.se < 1.2 * plain.se
+
+
+def test_cells_have_their_share() -> None:
+    ratings, made = rated("random+mean")
+    codes = POOL.codes % 4
+    omega = 0.25 / np.bincount(codes)[codes]
+    mixed = weighted_mean(ratings, made, omega, cells=codes)
+    parts = [weighted_mean(ratings, made, codes == k) for k in range(4)]
+    assert mixed.value == pytest.approx(np.mean([float(p.value) for p in parts]), rel=1e-12)
+    together = np.sqrt(sum(float(p.se) ** 2 for p in parts)) / 4
+    assert mixed.se == pytest.approx(together, rel=0.05)
+
+
+def test_too_few_and_names() -> None:
+    ratings, made = rated("random+mean", 40)
+    found = slices(ratings, made, {"document": POOL.documents, "length": LENGTH})
+    assert found.by == "document,length" and len(found.too_few) > 100
+    with pytest.raises(DataError, match="too few for a score of its own"):
+        found[found.too_few[0]]
+    assert "too few" in found.summary()
+    with pytest.raises(DataError, match="one label per segment"):
+        slices(ratings, made, {"x": np.arange(3)})
+
+
+def test_shrinkage_is_the_posterior_of_the_hierarchy() -> None:
+    values, errors = np.array([1.0, 2.5, 2.0, 4.5, 2.2]), np.array([0.5, 0.8, 0.3, 1.0, 0.6])
+    mean, sd, low, high = shrunk(values, errors)
+    expected, spread = reference.shrunk(values.tolist(), errors.tolist())
+    assert mean == pytest.approx(expected, abs=0.01) and sd == pytest.approx(spread, abs=0.01)
+    assert ((low < mean) & (mean < high)).all()
+    unknown, *_ = shrunk(np.append(values, np.nan), np.append(errors, np.nan))
+    assert values.min() < unknown[-1] < values.max()
+    with pytest.raises(DataError, match="needs 3 slices"):
+        shrunk(values[:2], errors[:2])
+
+
+def test_ratio_total_and_quantile_of_a_random_sample() -> None:
+    ratings, made = rated("random+mean")
+    words = POOL.metrics["words"]
+    own = words[ratings.sample.indices]
+    value, se = reference.ratio(ratings.scores.tolist(), own.tolist(), len(POOL))
+    only_rated = ratio(ratings, made, own)
+    assert only_rated.value == pytest.approx(value) and only_rated.se == pytest.approx(se)
+    known = ratio(ratings, made, words)
+    assert known.value == pytest.approx(value)
+    assert known.se == pytest.approx(se * own.mean() / words.mean())
+    found = total(ratings, made)
+    assert found.value == pytest.approx(len(POOL) * ratings.scores.mean())
+    middle = quantile(ratings, made, 0.5)
+    assert middle.value == np.quantile(ratings.scores, 0.5, method="inverted_cdf")
+    low, high = middle.interval()
+    assert low <= middle.value <= high
+    # Woodruff: p lies in the exact interval of the share of scores up to each end.
+    assert made.estimate(ratings.cut(f"<= {float(high)}")).interval().low >= 0.5
+    assert made.estimate(ratings.cut(f"< {float(low)}")).interval().high < 0.5
+
+
+def test_a_census_knows_every_quantile() -> None:
+    sample = SimpleRandom().draw(POOL, len(POOL), rng=1)
+    ratings = sample.rate(GOLD[sample.indices])
+    for p in (0.1, 0.5, 0.93):
+        found = quantile(ratings, Mean(), p)
+        assert tuple(map(float, found.interval())) == (float(found.value),) * 2
+        assert found.value == np.quantile(GOLD, p, method="inverted_cdf")
+
+
+def test_enough_of_every_slice() -> None:
+    sampler = WithinSlices(lambda pool: LANGUAGE, SimpleRandom(), per_slice=30)
+    sample = sampler.draw(POOL, 130, rng=1)
+    counts = np.unique(LANGUAGE[sample.indices], return_counts=True)[1]
+    assert counts.min() >= 30 and counts.sum() == 130
+    assert sample.design.weights.sum() == pytest.approx(1)
+    same = Stratified(lambda pool: LANGUAGE).draw(POOL, 130, rng=1).design
+    assert sample.design.kind == same.kind
+    with pytest.raises(BudgetError, match="Raise the budget"):
+        sampler.draw(POOL, 100, rng=1)
+    assert sampler.counts(np.array([1000, 10, 40]), 100).tolist() == [60, 10, 30]
+
+
+@pytest.mark.parametrize("name", ["docs-balanced", "docs-sys", "docs-prop", "docs-whole"])
+def test_any_sampler_within_slices(name: str) -> None:
+    made = strategy(f"{name}+mean", POOL)
+    long = POOL.ids[LENGTH == "long"]
+    made = made.with_sampler(WithinSlices(lambda pool: np.isin(pool.ids, long), made.sampler, 40))
+    sample = made.select(POOL, 120, draws=400, rng=3)
+    found = made.estimate(sample.rate(GOLD[sample.indices]))
+    spread = found.value.std()
+    assert abs(found.value.mean() - GOLD.mean()) < 4 * spread / 20
+    assert np.sqrt(np.mean(found.se**2)) == pytest.approx(spread, rel=0.25)
+
+
+def test_ridge_with_fixed_slopes_and_refusals() -> None:
+    ratings, _ = rated("random+mean")
+    fixed = ControlVariates(slopes={"comet": -1.0})
+    assert not weighted_mean(ratings, fixed, LENGTH == "long").tuned
+    with pytest.raises(DataError, match="at least 0"):
+        weighted_mean(ratings, Ridge(), -np.ones(len(POOL)))
+    with pytest.raises(DataError, match="one number per segment"):
+        weighted_mean(ratings, Ridge(), np.ones(3))
+    with pytest.raises(DataError, match="above 0 and below 1"):
+        quantile(ratings, Mean(), 1.0)
