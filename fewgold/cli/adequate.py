@@ -57,6 +57,9 @@ def alpha(
         panel=_COLUMNS,
     ),
     system: str | None = option(None, "COLUMN", "Systems.", panel=_COLUMNS),
+    by: str | None = option(
+        None, "COLUMN,…", "Slices: a rate for each value, such as each language.", panel=_COLUMNS
+    ),
     adequate: str | None = option(None, "CUT", "Human scores that are adequate, such as '<=0'."),
     threshold: str | None = option(
         None,
@@ -123,7 +126,7 @@ def alpha(
     found: Any
     target = target or ("pool" if counts is None else "process")
     if counts is not None:
-        if any((human, metric, system, adequate, threshold)):
+        if any((human, metric, system, by, adequate, threshold)):
             raise typer.BadParameter("columns and cuts go with a FILE, not with --counts.")
         found = success_rates_of(_counts(counts, pairs), priors, target)
     else:
@@ -138,8 +141,9 @@ def alpha(
             read, quiet, human=None if human is None else [human], system=system, texts=[],
             metrics=judges, need_id=False, fills=False,
         )  # fmt: skip
+        rows, group = input.sliced(seen.table, seen.system, by)
         found = success_rates(
-            seen.table, human=seen.one_human(), metric=judges or None, system=seen.system,
+            rows, human=seen.one_human(), metric=judges or None, system=group,
             priors=priors, adequate=passing, threshold=cut, pairs=pairs, target=target,
         )  # fmt: skip
     frame = found.to_frame(level)
@@ -149,7 +153,7 @@ def alpha(
     notes(found.notes, quiet)
     written = draw(lambda: found.plot(confidence=level), out, quiet)
     record = {
-        "metric": found.metric, "pairs": pairs, "target": target, "confidence": level,
+        "metric": found.metric, "by": by, "pairs": pairs, "target": target, "confidence": level,
         "systems": frame.to_dict("records"),
         "comparisons": [] if pairwise is None else pairwise.to_frame().to_dict("records"),
         "correction": kind, "notes": list(found.notes), "files": list(map(str, written)),

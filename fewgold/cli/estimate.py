@@ -106,7 +106,7 @@ def estimate(
 
     Labels that exist: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
-    ends, passing = parse.limits(limits), parse.cut("--share", adequate)
+    ends, passing = parse.limits(limits), parse.cut("--share or --adequate", adequate)
     asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
     human = asked.numerator or human
     made_by = None if bound is None or bound in _TAILS else parse.bound(bound)
