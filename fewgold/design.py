@@ -25,6 +25,8 @@ T = TypeVar("T")
 # far real ones stray from it. Ratings of translations have 0.1 to 0.25 beyond what metrics explain.
 _USUAL, _STRAY = 0.1, 0.15
 _WITH_GAPS = " with gaps"  # as files and messages say it of a kind
+# Degrees of freedom for each slope, below which slopes are fitted beside uneven weights.
+_PER_SLOPE = 5
 
 
 class DesignKind(StrEnum):
@@ -310,16 +312,52 @@ class Design:
         return np.concatenate([left, slopes @ missing], axis=-1)
 
     def scatter(
-        self, columns: FloatArray, *, overwrite: bool = False, pivot: bool = True
+        self,
+        columns: FloatArray,
+        *,
+        overwrite: bool = False,
+        pivot: bool = True,
+        beside_weights: bool = False,
     ) -> FloatArray:
         """Scaled segment deviations (..., k, n) to choose slopes by.
 
         ``overwrite`` puts them in the place of ``columns``, which saves memory. Without ``pivot``
         the columns are taken to have means that are not large against their spread.
+        ``beside_weights`` takes out what the weights explain, see `_fit_beside_weights`.
         """
         dev = self._centred(columns, overwrite=overwrite, pivot=pivot)
         dev *= self._scale[..., None, :]
+        if beside_weights:
+            for k in range(2):
+                unit = self._weight_basis[..., None, k, :]
+                dev -= np.vecdot(dev, unit)[..., None] * unit
         return dev
+
+    def _fit_beside_weights(self, slopes: int) -> bool:
+        """Whether that many slopes are to be fitted with the weight as one more regressor.
+
+        Slopes have a bias where chances follow the residuals: ratings with large weights then
+        have residuals of one sign, and sway the slopes towards what the sample means of the
+        metrics missed. With the weight among the regressors, residuals no longer follow it.
+        A balanced sample has the sum of the weights in balance, so that this takes nothing away.
+        In others the part of the scores that follows the weights is then left to chance, which
+        only pays where slopes are many for the ratings.
+        """
+        if self._by_strata or not (np.ptp(self.inclusion, axis=-1) > 1e-9).any():
+            return False
+        return self.drawn_as("balanced") or self.n - 1 < _PER_SLOPE * slopes
+
+    @_cached
+    def _weight_basis(self) -> FloatArray:
+        """Orthonormal deviations of a constant and of the weight: (..., 2, n), or zeros."""
+        a, w = self.influence, self.weights
+        total = np.square(a).sum(-1, keepdims=True)
+        level = (np.square(a) * w).sum(-1, keepdims=True) / np.where(total > 0, total, 1.0)
+        basis = np.stack([a, a * (w - level)], axis=-2)
+        length = np.sqrt(np.vecdot(basis, basis))
+        # Weights that are all equal leave rounding errors, which are no direction.
+        some = length > 1e-9 * np.sqrt(total) * np.concatenate([np.ones_like(level), level], -1)
+        return np.asarray(basis * (some / np.where(some, length, 1.0))[..., None])
 
     def _centred(
         self, columns: FloatArray, *, overwrite: bool = False, pivot: bool = True

@@ -152,6 +152,9 @@ class LinearEstimate:
         (..., n) how much more than its weight a rating counts for through fitted slopes, known as
         g-weights (Särndal, Swensson and Wretman 1992). The variance is that of the residuals times
         this factor, so that slopes from few ratings are not taken for known ones.
+    beside_weights
+        True where the weight of a rating was one more regressor beside those slopes, as with many
+        metrics and uneven chances.
     limits
         Ends of the scale of the residuals, where known.
     control_range
@@ -171,6 +174,7 @@ class LinearEstimate:
     tuned: bool = False
     parameters: FloatArray | float = 0.0
     g_weights: FloatArray | None = None
+    beside_weights: bool = False
     limits: tuple[float, float] | None = None
     control_range: float = 0.0
     notes: tuple[str, ...] = ()
@@ -262,7 +266,14 @@ class LinearEstimate:
         left = self.residuals[..., None, :]
         if self.g_weights is None:
             return left
-        return np.asarray(self.g_weights[..., None, :] * self.design._centred(left))
+        centred, g = self.design._centred(left), self.g_weights[..., None, :]
+        if not self.beside_weights:
+            return np.asarray(g * centred)
+        # Slopes see only what the weights leave of the residuals.
+        inner = self.design.scatter(left, beside_weights=True)
+        scale = np.broadcast_to(self.design._scale[..., None, :], inner.shape)
+        inner = np.divide(inner, scale, out=np.zeros(inner.shape), where=scale > 0)
+        return np.asarray(centred + (g - 1) * inner)
 
     @cached_property
     def df(self) -> FloatArray:

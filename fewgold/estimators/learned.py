@@ -93,6 +93,7 @@ class Learned(Estimator):
             tuned=True,
             parameters=parameters,
             g_weights=g_weights,
+            beside_weights=ratings.sample.design._fit_beside_weights(1),
             notes=with_design_note(ratings, notes),
             controls=None if flat.any() else self._controls(ratings, beta, z),
         )

@@ -142,6 +142,8 @@ class ControlVariates(Estimator):
             tuned=True,
             parameters=parameters,
             g_weights=fit.g_weights,
+            beside_weights=self.form != "printed"
+            and sample.design._fit_beside_weights(len(controls)),
             notes=with_design_note(ratings, notes),
             controls=_controls(ratings, controls, fit) if self.form == "regression" else None,
         )
@@ -211,7 +213,8 @@ def _controls(ratings: Ratings, table: FloatArray, fit: RegressionFit) -> Fitted
 
 def slope_sway(design: Design, z: FloatArray, slopes: FloatArray) -> FloatArray:
     """By how much each slope (p,) of least squares on controls (p, n) follows each score."""
-    dev = design.scatter(z) * (slopes != 0)[:, None]
+    dev = design.scatter(z, beside_weights=design._fit_beside_weights(len(z)))
+    dev *= (slopes != 0)[:, None]
     return np.asarray(np.linalg.pinv(dev @ dev.T, hermitian=True) @ dev * design.influence)
 
 
@@ -258,7 +261,7 @@ def regression_slopes(
     cost more than they bring, and a line through the points would claim an error of 0.
     """
     z, p = columns[..., 1:, :], columns.shape[-2] - 1
-    dev = design.scatter(columns, pivot=False)
+    dev = design.scatter(columns, pivot=False, beside_weights=design._fit_beside_weights(p))
     # Not the square of the scores, which would overflow at 1e200.
     if p == 1:  # a product of matrices takes longer
         products = np.vecdot(dev, dev[..., 1:, :])[..., None]

@@ -97,16 +97,19 @@ class Ridge(Estimator):
         if not enough.all():
             notes = (f"{ratings.n} ratings are too few for slopes: the plain mean was used",)
         columns = np.concatenate([y[..., None, :], z], axis=-2)
-        dev = sample.design.scatter(columns, overwrite=True)
+        beside = sample.design._fit_beside_weights(len(names))
+        dev = sample.design.scatter(columns, overwrite=True, beside_weights=beside)
         scale = np.sqrt(np.square(sample.design.influence).sum(-1))[..., None]
         scale = np.where(scale > 0, scale, 1.0)
         dev /= scale[..., None]  # so that a metric's variance is about 1
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
-        signs, weights = self._signs(dev, orientation), sample.design.weights
+        signs, own = self._signs(dev, orientation), sample.design.weights
+        if beside:
+            own = np.square(sample.design._weight_basis).sum(-2)
         balance = sample.design.balance
         if balance is not None:
-            balance = sample.design.scatter(balance)
-        fit = ridge_slopes(dev, signs, weights, choose=plenty, balance=balance)
+            balance = sample.design.scatter(balance, beside_weights=beside)
+        fit = ridge_slopes(dev, signs, own, choose=plenty, balance=balance)
         beta = np.where(enough[..., None], fit.beta, 0.0)
         if self.higher_is_better is not None and enough.all() and not beta.any():
             notes = ("no metric helps in the stated direction; is higher_is_better right?",)
@@ -142,6 +145,7 @@ class Ridge(Estimator):
             tuned=True,
             parameters=spent,
             g_weights=g,
+            beside_weights=beside,
             notes=with_design_note(ratings, notes),
             controls=controls,
         )
@@ -185,9 +189,10 @@ def ridge_slopes(
 ) -> RidgeFit:
     """The fit at the strength of least leave-one-out error, or an average over strengths.
 
-    ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the weights of
-    the ratings in the mean. Where ``choose`` (...) is False the fits of all strengths are averaged,
-    by the errors that are left beside ``balance`` (..., q, n), centred balanced variates.
+    ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the leverages
+    of the ratings without metrics: their weights in the mean. Where ``choose`` (...) is False the
+    fits of all strengths are averaged, by the errors that are left beside ``balance`` (..., q, n),
+    centred balanced variates.
     """
     batch, (columns, n) = dev.shape[:-2], dev.shape[-2:]
     p = columns - 1

@@ -104,6 +104,26 @@ def ridge_averaged(y, x, pool_x, penalties):
     return slopes, left.mean(), math.sqrt((1 - n / size) / n * residuals.var(ddof=1))
 
 
+def ridge_beside_weights(y, x, weights, influence, penalty):
+    """Slopes of a weighted ridge with an intercept and the weight as regressors without penalty.
+
+    And its squared errors of predicting each rating by the others, times the squared influence.
+    """
+
+    def fit(rows):
+        table = np.column_stack([np.ones(len(rows)), weights[rows] / weights.mean(), x[rows]])
+        heavy = table * influence[rows, None] ** 2
+        added = penalty * np.diag([0.0, 0.0] + [1.0] * x.shape[1])
+        return np.linalg.solve(heavy.T @ table + added, heavy.T @ y[rows])
+
+    loss = 0.0
+    for i in range(len(y)):
+        found = fit(np.delete(np.arange(len(y)), i))
+        predicted = found @ np.concatenate([[1.0, weights[i] / weights.mean()], x[i]])
+        loss += (influence[i] * (y[i] - predicted)) ** 2
+    return fit(np.arange(len(y)))[2:], loss
+
+
 def ridge_signed(y, x, penalty, signs):
     """Ridge slopes with signs, as bounded least squares on augmented data; x, y centred."""
     from scipy.optimize import lsq_linear
