@@ -153,7 +153,8 @@ def alpha(
     notes(found.notes, quiet)
     written = draw(lambda: found.plot(confidence=level), out, quiet)
     record = {
-        "metric": found.metric, **({} if by is None else {"by": by}), "pairs": pairs, "target": target, "confidence": level,
+        **({} if by is None else {"by": by}),
+        "metric": found.metric, "pairs": pairs, "target": target, "confidence": level,
         "systems": frame.to_dict("records"),
         "comparisons": [] if pairwise is None else pairwise.to_frame().to_dict("records"),
         "correction": kind, "notes": list(found.notes), "files": list(map(str, written)),
