@@ -119,7 +119,9 @@ class PartialRatings:
         if sample.given is not None:
             limits = limits or sample.given.limits
             scores = np.concatenate([sample.given.scores, scores])
-            sample = sample.rate(np.zeros(sample.n)).sample
+            # Only the joint design is wanted here: no score is checked against the scale.
+            bare = replace(sample, given=replace(sample.given, limits=None))
+            sample = bare.rate(np.zeros(sample.n)).sample
         if np.isnan(scores).all():
             raise DataError("no segment of the sample has a rating: there is nothing to go by yet.")
         if np.isinf(scores).any():

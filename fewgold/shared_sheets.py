@@ -18,6 +18,7 @@ from fewgold import io, sheets
 from fewgold.comparison import joint_pool
 from fewgold.comparison.table import label
 from fewgold.errors import DataError
+from fewgold.formats import Criterion
 from fewgold.io import refuse
 from fewgold.pool import Pool
 from fewgold.sample import Sample
@@ -63,6 +64,7 @@ def save_shared(
     columns: Mapping[str, Any],
     seed: int = 0,
     score: str = SCORE,
+    criteria: Sequence[Criterion] = (),
     **options: Any,
 ) -> Path:
     """Write the blind sheet and its side file; further ``options`` as in `sheets.save_sample`.
@@ -79,7 +81,9 @@ def save_shared(
     if sample.pool.documents is not None:
         chosen = chosen[np.argsort(sample.pool.codes[chosen], kind="stable")]
     texts = list(columns.get("texts") or ())
-    heads = [ID, SEGMENT, *([DOCUMENT] if sample.pool.documents is not None else []), *texts, score]
+    heads = [ID, SEGMENT, *([DOCUMENT] if sample.pool.documents is not None else []), *texts]
+    empty = [c.name for c in criteria] or [score]
+    heads += empty
     sheets.check_header(heads)
     rng = np.random.default_rng([seed, len(sample.pool)])
     total = sum(len(rows[label(columns["id"], i)]) for i in sample.pool.ids[chosen].tolist())
@@ -97,9 +101,9 @@ def save_shared(
             if sample.pool.documents is not None:
                 line.append(sample.pool.documents[index])
             line += [shown[text][row] for text in texts]
-            lines.append([*(io.cell(value, separator) for value in line), ""])
+            lines.append([*(io.cell(value, separator) for value in line), *("" for _ in empty)])
     return sheets.save_sample(
-        sample, path, columns=columns, score=score, systems={"rows": key},
+        sample, path, columns=columns, score=score, criteria=criteria, systems={"rows": key},
         text=io.as_text(lines, separator), **options,
     )  # fmt: skip
 

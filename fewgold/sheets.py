@@ -25,7 +25,7 @@ from fewgold._version import __version__
 from fewgold.common.text import pretty
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, FewgoldError
-from fewgold.formats import alias, holds_name
+from fewgold.formats import Criterion, alias, holds_name
 from fewgold.io import neutral, refuse
 from fewgold.missing import PartialRatings
 from fewgold.pool import Pool, Population
@@ -35,6 +35,8 @@ from fewgold.stored.pool import reopen
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fewgold.criteria import CriteriaRatings
 
 # Designs and pools as plain records: what every file of a study stores, its floats exact ----------
 
@@ -220,6 +222,8 @@ def save_sample(
     history: str | Path | None = None,
     uniform: float | None = None,
     chances: str | None = None,
+    criteria: Sequence[Criterion] = (),
+    given_criteria: CriteriaRatings | None = None,
 ) -> Path:
     """Write the sheet to rate and its side file, and return the path of the side file.
 
@@ -256,6 +260,10 @@ def save_sample(
     uniform, chances
         The share of equal chances in uneven ones, if it was said, for top-ups; and where they come
         from, in a sentence for reports.
+    criteria
+        Criteria to rate, each with a column of its own instead of ``score``.
+    given_criteria
+        Of a top-up: the earlier ratings on every criterion.
     """
     if sample.indices.ndim != 1:
         raise DataError("a batch of draws cannot be rated. Save one of them: sample.draw(k).")
@@ -273,7 +281,9 @@ def save_sample(
                 "it with --force (overwrite=True)."
             )
     separator = "\t" if name.lower().endswith(".tsv") else ","
-    text = sheet(sample, score, separator, in_order=in_order) if text is None else text
+    columns_to_fill = [c.name for c in criteria] or [score]
+    if text is None:
+        text = sheet(sample, columns_to_fill, separator, in_order=in_order)
     where = _places(pool_path, side.parent)
     engine, _ = sample.pool._source
     added = added_columns(sample.pool, columns) if engine == "memory" else {}
@@ -287,7 +297,7 @@ def save_sample(
         "seed": sample.info.seed,
         "n": sample.n,
         "budget": budget,
-        "score_column": score,
+        "score_column": columns_to_fill[0],
         "pool": {
             "path": where,
             "size": len(sample.pool),
@@ -311,6 +321,11 @@ def save_sample(
         if history is not None:
             record["select"]["history"] = _places(history, side.parent)
     record |= {k: v for k, v in {"uniform": uniform, "chances": chances}.items() if v is not None}
+    if criteria:
+        record["criteria"] = [c.to_dict() for c in criteria]
+        if given_criteria is not None:
+            earlier = {c: p.complete().scores.tolist() for c, p in given_criteria.parts.items()}
+            record["given"]["criteria"] = earlier
     if name == "-":
         io.write_texts({side: pretty(record)})
         sys.stdout.write(text)
@@ -322,9 +337,12 @@ def save_sample(
 
 
 def sheet(
-    sample: Sample, score: str = SCORE, separator: str = ",", *, in_order: bool = False
-) -> str:
+    sample: Sample, score: str | Sequence[str] = SCORE, separator: str = ",", *,
+    in_order: bool = False,
+) -> str:  # fmt: skip
     """The table to rate, by document or in the order of drawing, with an empty score.
+
+    ``score`` may be several columns, one per criterion.
 
     Ids and documents that could tell raters the system have other names, and those of several
     systems are listed in an order that tells nothing either.
@@ -339,11 +357,13 @@ def sheet(
         rows = place[np.argsort(by_document)]
     labels = [ID] if pool.documents is None else [ID, DOCUMENT]
     shown: dict[str, Any] = {name: {i: own[i][k] for i in own} for k, name in enumerate(labels)}
-    names = [*shown, *pool.texts, score]
+    empty = [score] if isinstance(score, str) else list(score)
+    names = [*shown, *pool.texts, *empty]
     check_header(names)
     shown |= pool.texts
     body = [
-        [*(io.cell(column[i], separator) for column in shown.values()), ""] for i in rows.tolist()
+        [*(io.cell(column[i], separator) for column in shown.values()), *("" for _ in empty)]
+        for i in rows.tolist()
     ]
     ids = [str(shown[ID][i]) for i in rows.tolist()]
     twins = [i for i in ids if neutral(i) != i and neutral(i) in set(ids)]
@@ -353,7 +373,7 @@ def sheet(
         )
     if separator == "\t" and any(set(i) & set("\t\r\n") for i in ids):
         raise DataError("some ids hold tabs or line breaks, which TSV cannot. Write a .csv file.")
-    return io.as_text([[*map(neutral, shown), score], *body], separator)
+    return io.as_text([[*map(neutral, shown), *empty], *body], separator)
 
 
 def check_header(names: Sequence[str]) -> None:
@@ -602,6 +622,66 @@ def read_partial(
     if len(columns) == 1:
         return PartialRatings(sample, table[0], limits)
     return PartialRatings(sample, mean_of_known(table) if gaps else table.mean(0), limits)
+
+
+def criteria_of(record: Mapping[str, Any]) -> tuple[Criterion, ...]:
+    """The criteria of a sheet, from its side file; empty where it has one score column."""
+    return tuple(Criterion.from_dict(c) for c in record.get("criteria", ()))
+
+
+def score_columns(record: Mapping[str, Any], human: Sequence[str] = ()) -> list[str]:
+    """The columns of scores that were named, else the one of the sheet.
+
+    A sheet of several criteria has no column that goes without saying.
+    """
+    if human:
+        return list(human)
+    if criteria := criteria_of(record):
+        names = ", ".join(c.name for c in criteria)
+        raise DataError(
+            f"this sheet has several criteria ({names}). Say which one with --human NAME; fewgold "
+            "estimate and fewgold report take all of them."
+        )
+    return [record["score_column"]]
+
+
+def read_criteria(
+    path: str | Path | pd.DataFrame,
+    sample: Sample,
+    criteria: Sequence[Criterion],
+    *,
+    record: Mapping[str, Any] | None = None,
+    id: str = ID,
+    limits: tuple[float, float] | None = None,
+    gaps: bool = False,
+) -> CriteriaRatings:
+    """The scores of a filled-in sheet on several criteria, one column each.
+
+    ``record`` is the side file, in which a top-up has the earlier ratings; ``limits`` are those of
+    criteria that do not tell theirs. Otherwise as `read_partial`.
+    """
+    from fewgold.criteria import CriteriaRatings
+
+    frame = io.read_table(path) if isinstance(path, str | Path) else path
+    before = {} if record is None else (record.get("given") or {}).get("criteria", {})
+    parts, scaled = {}, []
+    for criterion in criteria:
+        known = criterion if criterion.limits else replace(criterion, limits=limits)
+        drawn = sample
+        if sample.given is not None:
+            if criterion.name not in before:
+                raise DataError(
+                    f"this sheet continues another one, whose ratings of {criterion.name!r} are "
+                    "not in the design file. Estimate the criterion that it continues, with "
+                    "--human."
+                )
+            scores = np.array(before[criterion.name], dtype=np.float64)
+            drawn = replace(sample, given=Ratings(sample.given.sample, scores, known.limits))
+        parts[criterion.name] = read_partial(
+            frame, drawn, id=id, score=criterion.name, limits=known.limits, gaps=gaps
+        )
+        scaled.append(known)
+    return CriteriaRatings(tuple(scaled), parts)
 
 
 def mean_of_known(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fewgold import History, Ratings, estimate_mean, simulate
+from fewgold import History, Ratings, criteria, estimate_mean, simulate
 from fewgold.bayes import (
     BinaryPosterior,
     RaterPosterior,
@@ -133,6 +133,10 @@ CASES |= {
     ("estimate_mean", "metrics"): (
         "comet",
         lambda m: estimate_mean(ONE, human="rater1", metrics=m, id="segment").signature(),
+    ),
+    ("from_table", "metrics"): (
+        "comet",
+        lambda m: criteria.from_table(ONE, "rater1", metrics=m, id="segment").estimate().summary(),
     ),
     ("Ratings.from_table", "human"): (
         "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),

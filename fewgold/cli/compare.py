@@ -132,12 +132,12 @@ def compare(
             )
         from fewgold.shared_sheets import load_shared, read_shared
 
-        shared = load_shared(side, pool)
+        record = sheets.read_record(side)
+        shared, humans = load_shared(record, pool), sheets.score_columns(record, humans)
         frame = read_shared(file, shared, human=humans, rater=rater, id=id or "id", gaps=rated_only)
         columns = {k: shared.columns.get(k) for k in ("id", "system", "document", "orientation")}
-        told = humans or [shared.score]
         columns |= {
-            "human": told if len(told) > 1 else told[0], "rater": rater,
+            "human": humans if len(humans) > 1 else humans[0], "rater": rater,
             "metrics": shared.columns.get("metrics") or (), "sample": shared.sample,
         }  # fmt: skip
     else:
@@ -208,7 +208,7 @@ def _several(
     samples = {}
     for file, name in zip(files, names, strict=True):
         record, sample = input.open_sheet(file, None, None, quiet)
-        score = humans or [record["score_column"]]
+        score = sheets.score_columns(record, humans)
         frame = input.read_sheet(file, score, quiet)
         samples[name] = sheets.read_ratings(
             frame, sample, id=id or "id", score=score[0] if len(score) == 1 else score,

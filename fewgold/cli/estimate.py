@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fewgold.cli import criteria as side_by_side
 from fewgold.cli import input, options, parse, slices
 from fewgold.cli.console import emit, escape, note, pairs, remarks
 from fewgold.cli.options import Json, Output, Quiet, argument, described, option
@@ -93,6 +94,8 @@ def estimate(
         options.Target,
         described("WHAT", "pool: the score of these segments; process: of a new test set like it."),
     ] = "pool",
+    criteria: options.Criteria = None,
+    simultaneous: options.Simultaneous = False,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
@@ -106,6 +109,12 @@ def estimate(
 
     Labels that exist: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
+    several, rated = parse.criteria("--criteria", criteria), None
+    if several and human is not None:
+        raise typer.BadParameter(
+            "--human A,B is the mean of several raters, --criteria A,B are several criteria side "
+            "by side: give one of the two."
+        )
     ends, passing = parse.limits(limits), parse.cut("--share or --adequate", adequate)
     asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
     human = asked.numerator or human
@@ -137,14 +146,21 @@ def estimate(
         if pool is not None or design is not None:
             raise typer.BadParameter("--pool and --design belong to sheets, --chosen to tables.")
         named = options.named(human=human, metrics=metrics)
-        found = input.labelled(
-            file, chosen, quiet, labels=labels, on=on, id=None if id == "id" else id,
-            **named | {"human": None if human is None else parse.names(human)},
-        )  # fmt: skip
-        partial = partial_ratings(found, ends)
-        made = input.estimator_for(estimator, found.pool)
+        named |= {"id": None if id == "id" else id}
+        if several:
+            rated = input.labelled_criteria(
+                file, several, chosen, quiet, labels=labels, on=on, limits=ends, **named
+            )
+            partial = rated[several[0].name]
+        else:
+            found = input.labelled(
+                file, chosen, quiet, labels=labels, on=on,
+                **named | {"human": None if human is None else parse.names(human)},
+            )  # fmt: skip
+            partial = partial_ratings(found, ends)
+            beside = partial_function(getattr, found.roles, "table")
+        made = input.estimator_for(estimator, partial.sample.pool)
         strategy, seed, level = f"labels+{made.name}", None, level or 0.95
-        beside = partial_function(getattr, found.roles, "table")
     else:
         from fewgold import sheets
 
@@ -152,17 +168,33 @@ def estimate(
             raise typer.BadParameter("--on and --metrics belong to tables with labels (--chosen).")
 
         record, sample = input.open_sheet(file, pool, design, quiet)
-        columns = [record["score_column"]] if human is None else parse.names(human)
-        partial = sheets.read_partial(
-            input.read_sheet(file, columns, quiet), sample, id=id,
-            score=columns[0] if len(columns) == 1 else columns, limits=ends, gaps=gaps != "wait",
-        )  # fmt: skip
+        if human is None:
+            several = input.chosen_criteria(several, sheets.criteria_of(record))
+        columns = [c.name for c in several] or sheets.score_columns(record, parse.names(human))
+        frame = input.read_sheet(file, columns, quiet)
+        if several:
+            rated = sheets.read_criteria(
+                frame, sample, several, record=record, id=id, limits=ends, gaps=gaps != "wait"
+            )
+            partial = rated[several[0].name]
+        else:
+            partial = sheets.read_partial(
+                frame, sample, id=id, score=columns[0] if len(columns) == 1 else columns,
+                limits=ends, gaps=gaps != "wait",
+            )  # fmt: skip
         made = input.estimator_of(record, estimator, sample.pool)
         strategy, seed, level = record["strategy"], record["seed"], level or 0.95
         in_sheet = file
         if "engine" not in record["pool"]:
             beside = partial_function(sheets.pool_table, record, pool)
-    unlimited = partial.limits is None and passing is None and not made.name.startswith("alpha")
+    if simultaneous and rated is None:
+        raise typer.BadParameter("--simultaneous is for several criteria: name them (--criteria).")
+    parts = [partial] if rated is None else list(rated.parts.values())
+    unlimited = (
+        any(part.limits is None for part in parts)
+        and passing is None
+        and not made.name.startswith("alpha")
+    )
     if made_by is not None and made_by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
@@ -174,6 +206,7 @@ def estimate(
         )
     if passing is not None:
         partial = partial.cut(passing)
+        rated = None if rated is None else rated.cut(passing)
     if higher_is_better is not None:
         if any(f.name == "higher_is_better" for f in fields(made)):  # type: ignore[arg-type]
             made = replace(made, higher_is_better=higher_is_better)  # type: ignore[type-var]
@@ -182,6 +215,19 @@ def estimate(
     if made_by is not None or bound in _TAILS:
         made = replace(made, bound=made_by or bound)  # type: ignore[type-var]
     made = _informed(made, prior)
+    if rated is not None:
+        if asked:
+            raise typer.BadParameter(
+                "--by, --quantile and the like take one criterion at a time: name it with --human."
+            )
+        facts = {
+            "strategy": strategy, "seed": seed, "target": target,
+            "adequate": None if passing is None else str(passing), "file": file,
+        }  # fmt: skip
+        found_all = rated.estimate(made, gaps, target=target, confidence=level)
+        told = found_all.to_dict(level, simultaneous=simultaneous) | facts
+        side_by_side.answer(plain_value(told), "json" if json else output)
+        return
     if asked:
         from fewgold.missing import ratings_for
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fewgold.chosen import Labelled
+    from fewgold.criteria import CriteriaRatings
     from fewgold.estimator import Estimator
+    from fewgold.formats import Criterion
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool
     from fewgold.sample import Ratings, Sample
@@ -253,6 +255,47 @@ def labelled(
         )
     notes(found.notes, quiet)
     return found
+
+
+def labelled_criteria(
+    file: str,
+    criteria: Sequence[Criterion],
+    chosen: str | None,
+    quiet: bool,
+    *,
+    labels: str | None = None,
+    on: str | None = None,
+    limits: tuple[float, float] | None = None,
+    **columns: Any,
+) -> CriteriaRatings:
+    """As `labelled`, for a table with labels on several criteria."""
+    from fewgold.chosen import CHOICES, join_labels
+    from fewgold.criteria import from_table
+
+    if chosen is None:
+        raise DataError(
+            "nothing says how the labelled rows were chosen. If they are a random subset, add "
+            f"--chosen random; else one of {CHOICES}."
+        )
+    if (labels is None) != (on is None):
+        raise typer.BadParameter("--labels FILE and --on COLUMN belong together.")
+    table = read_table(file, quiet)
+    if labels is not None and on is not None:
+        table = join_labels(table, read_table(labels, quiet), on)
+    columns.pop("human", None)
+    found = from_table(table, criteria, chosen=chosen, limits=limits, **columns)
+    notes(found.notes, quiet)
+    return found
+
+
+def chosen_criteria(
+    asked: tuple[Criterion, ...], known: tuple[Criterion, ...]
+) -> tuple[Criterion, ...]:
+    """The criteria to estimate: those that were asked for, with the scales that are known."""
+    if not asked or not known:
+        return asked or known
+    stored = {criterion.name: criterion for criterion in known}
+    return tuple(stored.get(c.name, c) if c.spelled == c.name else c for c in asked)
 
 
 def without_design(file: str, design: str | None) -> bool:

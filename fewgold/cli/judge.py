@@ -122,7 +122,7 @@ def judge(
         from fewgold import sheets
 
         record, sample = input.open_sheet(file, pool, design, quiet)
-        columns = [record["score_column"]] if human is None else parse.names(human)
+        columns = sheets.score_columns(record, parse.names(human))
         partial = sheets.read_partial(
             input.read_sheet(file, columns, quiet), sample, id=id,
             score=columns[0] if len(columns) == 1 else columns, limits=parse.limits(limits),

@@ -104,6 +104,27 @@ ScaleEnds = Annotated[
     str | None, described("LOW,HIGH", "Ends of the rating scale, such as 0,25 or mqm.")
 ]
 
+# Several criteria
+CRITERIA = "Several criteria"
+
+Criteria = Annotated[
+    str | None,
+    described(
+        "A,B,…",
+        "Columns with the scores of several criteria, estimated side by side; with their scales as "
+        "fluency:1-5,adequacy:0-100:higher. Default: those of the sheet or campaign.",
+        panel=CRITERIA,
+    ),
+]
+Simultaneous = Annotated[
+    bool,
+    typer.Option(
+        "--simultaneous",
+        help="Intervals that hold for all criteria together.",
+        rich_help_panel=CRITERIA,
+    ),
+]
+
 # Labels that exist
 LABELS = "Labels that exist"
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fewgold.bayes import Priors
     from fewgold.cut import Cut
     from fewgold.estimate import Bound
+    from fewgold.formats import Criterion
     from fewgold.samplers import Budget
 
 # A number, or a percentage
@@ -87,6 +88,20 @@ def _one_budget(text: str) -> Budget:
 def names(text: str | None) -> list[str]:
     """A list with commas."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def criteria(option: str, text: str | None) -> tuple[Criterion, ...]:
+    """``fluency:1-5,adequacy:0-100:higher``: criteria, with their scales where known."""
+    from fewgold.errors import FewgoldError
+    from fewgold.formats.base import parse_criteria
+
+    try:
+        found = parse_criteria(names(text))
+    except FewgoldError as error:
+        raise typer.BadParameter(f"{option}: {error}") from None
+    if text is not None and not found:
+        raise typer.BadParameter(f"{option} is empty. Name criteria, such as fluency,adequacy.")
+    return found
 
 
 def counts(option: str, text: str) -> list[int]:

@@ -333,7 +333,7 @@ def _from_pilot(
             "with --history if every segment is rated."
         )
     record, sample = input.open_sheet(pilot, None, None, quiet)
-    column = record["score_column"] if human is None else human
+    (column,) = sheets.score_columns(record, () if human is None else (human,))
     ratings = sheets.read_ratings(pilot, sample, score=column)
     if goal.difference is not None:
         raise typer.BadParameter(

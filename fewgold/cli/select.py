@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from fewgold.campaign import Campaign
     from fewgold.common.arrays import FloatArray
+    from fewgold.criteria import CriteriaRatings
+    from fewgold.formats import Criterion
     from fewgold.pool import Pool, Population
     from fewgold.sample import Ratings, Sample
     from fewgold.samplers import Sampler
@@ -91,6 +93,12 @@ def select(
     history_human: uneven.HistoryHuman = None,
     uniform: uneven.Uniform = None,
     score_column: str = option("score", "NAME", "Column of the sheet that raters fill in."),
+    criteria: str | None = option(
+        None,
+        "A,B:1-5,…",
+        "Several criteria to rate, such as fluency:1-5,adequacy:0-100:higher: one column each. "
+        "Scale and direction (higher or lower is better) may be left out.",
+    ),
     design: str | None = option(
         None, "FILE", "Side file. Default: FILE.design.json beside the sheet."
     ),
@@ -135,7 +143,7 @@ def select(
             "--shared": shared or None, "--force": force or None, "--memory": memory,
             "--order": order, "--engine": None if engine == "auto" else engine,
             "--uncertainty": uncertainty, "--history": history, "--uniform": uniform,
-            "--history-human": history_human, "--by": by,
+            "--history-human": history_human, "--by": by, "--criteria": criteria,
         })  # fmt: skip
         _select_wave(
             pool_file, out, budget=budget, cost_budget=cost_budget, risk=risk, more=more,
@@ -164,6 +172,11 @@ def select(
         raise typer.BadParameter("--by goes without --shared, --given and --in-order.")
     if shared and (given is not None or in_order):
         raise typer.BadParameter("--shared goes without --given and --in-order.")
+    asked = parse.criteria("--criteria", criteria)
+    if asked and score_column != "score":
+        raise typer.BadParameter("--criteria names the columns: leave --score-column out.")
+    if asked and given is not None:
+        raise typer.BadParameter("--given brings its criteria with it: leave --criteria out.")
     named = options.named(
         id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
     )
@@ -251,6 +264,7 @@ def select(
         "given": given,
         "history": history,
         "uniform": uniform,
+        "criteria": opened.criteria or asked,
         "chances": opened.chances or uneven.sentence(informed, chances),
         "options": options.typed(
             context, _NOT_DRAWING, {"strategy": name, "seed": str(seed), **settled}
@@ -261,7 +275,9 @@ def select(
 
         side = save_shared(sample, opened.table, out, seed=seed, **kept)
     else:
-        side = sheets.save_sample(sample, out, in_order=in_order, **kept)
+        side = sheets.save_sample(
+            sample, out, in_order=in_order, given_criteria=opened.given_criteria, **kept
+        )
     documents = sample.pool.documents
     reader, files = pool._source
     result = {
@@ -287,6 +303,8 @@ def select(
         "files": files,
         "engine": reader,
     }
+    if kept["criteria"]:
+        result["criteria"] = [c.to_dict() for c in kept["criteria"]]
     told = uneven.lines(informed, chances) or _second_wave(chosen.sampler, rated)
     if uneven.lines(informed, chances):
         result["chances"] = uneven.as_record(informed, chances)
@@ -321,6 +339,8 @@ class _Opened:
     uniform: float | None = None
     chances: str | None = None
     icc: float | None = None
+    criteria: tuple[Criterion, ...] = ()
+    given_criteria: CriteriaRatings | None = None
 
 
 def _open_table(
@@ -399,11 +419,17 @@ def _open_given(
     engine = input.start_engine(record["pool"]["engine"], memory, quiet) if on_disk else None
     pool = sheets.load_pool(record, pool_files if on_disk else pool_files[0], engine)
     earlier = sheets.load_sample(record, pool)
-    rated = sheets.read_ratings(given, earlier, score=record["score_column"])
+    criteria, several = sheets.criteria_of(record), None
+    if criteria:
+        several = sheets.read_criteria(given, earlier, criteria, record=record)
+    rated = sheets.read_ratings(
+        given, earlier, score=record["score_column"],
+        limits=criteria[0].limits if criteria else None,
+    )  # fmt: skip
     columns = dict(record["pool"]["columns"])
     return _Opened(
         pool, columns, rated=rated, strategy=record["strategy"], uniform=record.get("uniform"),
-        chances=record.get("chances"),
+        chances=record.get("chances"), criteria=criteria, given_criteria=several,
     )  # fmt: skip
 
 
@@ -500,8 +526,11 @@ def _show(
         lines.append(
             ("cost", f"{result['cost']:,.10g} of {result['pool_cost']:,.10g} ({share:.1%})")
         )
+    columns = f"the column {score!r}"
+    if result.get("criteria"):
+        columns = "the columns " + ", ".join(repr(c["name"]) for c in result["criteria"])
     lines += [
-        ("to rate", f"{escape(result['sheet'])} (fill in the column {score!r} of every row)"),
+        ("to rate", escape(f"{result['sheet']} (fill in {columns} of every row)")),
         ("design", f"{escape(result['design'])} (leave it beside the sheet)"),
     ]
     pairs(out, lines)

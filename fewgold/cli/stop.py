@@ -59,6 +59,7 @@ def stop(
 
     Example: [bold]fewgold stop to_rate.csv --tolerance 0.5 --limits mqm[/bold]
     """
+    from fewgold import sheets
     from fewgold.bounds import sequence
 
     level, ends = parse.confidence(confidence), parse.limits(limits)
@@ -69,7 +70,7 @@ def stop(
             f"; got {tolerance:g}."
         )
     record, sample = input.open_sheet(file, pool, design, quiet=False)
-    columns = [record["score_column"]] if human is None else parse.names(human)
+    columns = sheets.score_columns(record, parse.names(human))
     ratings = _started(file, sample, id, columns, ends)
     result: dict[str, Any] = {
         "stop": False, "n": 0, "pool_size": len(sample.pool), "low": ends[0], "high": ends[1],

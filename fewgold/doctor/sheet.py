@@ -48,7 +48,8 @@ def examine_sheet(path: str) -> Diagnosis:
     try:
         record = sheets.read_record(side)
         facts = _facts(record)
-        score, blind = record["score_column"], "systems" in record
+        blind = "systems" in record
+        scores = [c.name for c in sheets.criteria_of(record)] or [record["score_column"]]
         drawn = [s["id"] for s in record["sample"]["segments"]]
         aliases = {alias(record["pool"]["fingerprint"], str(id)): id for id in drawn}
         expected = [r["id"] for r in record["systems"]["rows"]] if blind else drawn
@@ -61,16 +62,17 @@ def examine_sheet(path: str) -> Diagnosis:
     except DataError as error:
         findings.append(unreadable(error))
         return Diagnosis(path, "sheet", title, facts, tuple(findings))
-    lost = [name for name in (sheets.ID, score) if name not in frame.columns]
+    lost = [name for name in (sheets.ID, *scores) if name not in frame.columns]
     if lost:
         where = f"it has {some(list(frame.columns), 8)}"
         findings.append(finding("column-missing", where, name=lost[0]))
         return Diagnosis(path, "sheet", title, facts, tuple(findings))
     ids = [aliases.get(i, i) for i in texts_of(frame[sheets.ID])]
     findings += _id_findings(ids, expected)
-    column = column_of(frame[score], score)
-    findings += cell_findings([column], frame, [score])
-    answered = _answered(column)
+    columns = [column_of(frame[name], name) for name in scores]
+    column = columns[0]
+    findings += cell_findings(columns, frame, scores)
+    answered = [all(known) for known in zip(*map(_answered, columns), strict=True)]
     rated = [i for i, known in zip(ids, answered, strict=True) if known]
     missing = len(set(expected)) - len({i for i in rated if i in set(expected)})
     facts["rated"] = f"{len(expected) - missing:,} of {len(expected):,} rows"
@@ -82,12 +84,13 @@ def examine_sheet(path: str) -> Diagnosis:
         key = "partly-rated/from-top" if from_top else "partly-rated/sheet"
         findings.append(finding(key, n=missing, total=len(expected)))
     known = column.values[column.finite]
-    scale = None if column.odd else scale_of(known)
+    # Several criteria have scales of their own, which select --criteria was told or was not.
+    scale = None if column.odd or len(scores) > 1 else scale_of(known)
     if scale is not None:
         facts["scale"] = f"{scale[0]:g} to {scale[1]:g}?"
     wrong = any(f.severity == "error" for f in findings)
     supports, made = _what_next(path, record, blind, missing, len(expected), in_order, scale, wrong)
-    made = _points(path, column, frame, blind) or made
+    made = _points(path, columns, frame, blind) or made
     if blind:
         title = "a blind sheet of several systems (select --shared) with its design"
     kind = "shared-sheet" if blind else "sheet"
@@ -101,11 +104,13 @@ def _answered(column: Column) -> list[bool]:
     return [not bare for bare in column.blank]
 
 
-def _points(path: str, column: Column, frame: pd.DataFrame, blind: bool) -> tuple[Command, ...]:
+def _points(
+    path: str, columns: list[Column], frame: pd.DataFrame, blind: bool
+) -> tuple[Command, ...]:
     """Decimal points for commas in a copy; the design stays where it is."""
     out = out_name(path, "-points.csv")
     (name,) = shlex.split(out)
-    code = to_points(path, [column], frame, name)
+    code = to_points(path, columns, frame, name)
     if code is None:
         return ()
     tool = "compare" if blind else "estimate"

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats.base import Criterion as Criterion  # all with "as": not public
 from fewgold.formats.base import Format, Names, Rating, Reading, Segment, Tasks
-from fewgold.formats.base import Keys as Keys  # this and what follows with "as": not public
+from fewgold.formats.base import Keys as Keys
 from fewgold.formats.base import Probe as Probe
 from fewgold.formats.base import RatingScale as RatingScale
 from fewgold.formats.base import Rejected as Rejected

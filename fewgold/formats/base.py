@@ -16,7 +16,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fewgold.errors import DataError
+from fewgold.common.checks import SCALES, as_limits
+from fewgold.errors import DataError, FewgoldError
 from fewgold.io import TableError, read_text
 from fewgold.io.files import decode
 
@@ -186,6 +187,108 @@ class RatingScale:
         """Which end is good, as a sentence; empty where nobody said so."""
         told = "" if self.higher_is_better is None else self.words
         return f"{told[:1].upper()}{told[1:]}." if told else ""
+
+
+# A scale such as 1-5, -2..2 or 0-100
+_SCALE = re.compile(r"(-?\d+(?:\.\d+)?)(?:-|\.\.)(-?\d+(?:\.\d+)?)")
+_DIRECTIONS = {"higher": True, "lower": False}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One of several things that people rate about an item, such as fluency or adequacy.
+
+    Parameters
+    ----------
+    name
+        Name of the criterion, and of its column in sheets and tables.
+    limits
+        Ends of its scale, where known, such as ``(1, 5)`` or ``"mqm"``.
+    higher_is_better
+        Which end is good, where known. A scale that is given by its name tells.
+    question
+        What raters are asked; by default a question that fits the scale.
+
+    >>> Criterion.parse("fluency:1-5:higher")
+    Criterion(name='fluency', limits=(1.0, 5.0), higher_is_better=True, question='')
+    >>> Criterion.parse("accuracy:mqm").spelled
+    'accuracy:0-25:lower'
+    """
+
+    name: str
+    limits: tuple[float, float] | None = None
+    higher_is_better: bool | None = None
+    question: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or not self.name.isprintable() or set(self.name) & set(",:="):
+            raise FewgoldError(
+                f"a criterion needs a name without commas, colons and '='; got {self.name!r}."
+            )
+        object.__setattr__(self, "name", self.name.strip())
+        if isinstance(self.limits, str) and self.higher_is_better is None:
+            object.__setattr__(self, "higher_is_better", self.limits.lower() != "mqm")
+        object.__setattr__(self, "limits", as_limits(self.limits))
+
+    @classmethod
+    def parse(cls, text: str | Criterion) -> Criterion:
+        """``NAME``, ``NAME:1-5``, ``NAME:mqm`` or ``NAME:0-100:higher``."""
+        if isinstance(text, Criterion):
+            return text
+        name, *rest = (part.strip() for part in text.split(":"))
+        direction = _DIRECTIONS[rest.pop().lower()] if rest and rest[-1] in _DIRECTIONS else None
+        if not rest:
+            return cls(name, None, direction)
+        ends = _SCALE.fullmatch(rest[0])
+        if len(rest) > 1 or (ends is None and rest[0].lower() not in SCALES):
+            raise FewgoldError(
+                "a criterion must be like fluency, fluency:1-5 or fluency:1-5:higher, with a scale "
+                f"LOW-HIGH or one of {', '.join(SCALES)}; got {text!r}."
+            )
+        limits: Any = rest[0] if ends is None else (float(ends[1]), float(ends[2]))
+        return cls(name, limits, direction)
+
+    @property
+    def spelled(self) -> str:
+        """As `parse` reads it."""
+        way = {None: "", True: ":higher", False: ":lower"}[self.higher_is_better]
+        if self.limits is None:
+            return f"{self.name}{way}"
+        joint = ".." if self.limits[1] < 0 else "-"
+        return f"{self.name}:{joint.join(f'{end:.15g}' for end in self.limits)}{way}"
+
+    @property
+    def scale(self) -> RatingScale:
+        """The scale as raters are told about it."""
+        return RatingScale(self.limits, self.higher_is_better)
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values, for files."""
+        limits = None if self.limits is None else list(self.limits)
+        found = {"name": self.name, "limits": limits, "higher_is_better": self.higher_is_better}
+        return found | ({"question": self.question} if self.question else {})
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Criterion:
+        """From what a file keeps."""
+        ends = record.get("limits")
+        return cls(
+            str(record["name"]), None if ends is None else (ends[0], ends[1]),
+            record.get("higher_is_better"), str(record.get("question", "")),
+        )  # fmt: skip
+
+
+def parse_criteria(
+    criteria: str | Criterion | Iterable[str | Criterion],
+) -> tuple[Criterion, ...]:
+    """Several criteria with different names, or a single one."""
+    listed = [criteria] if isinstance(criteria, str | Criterion) else criteria
+    found = tuple(Criterion.parse(c) for c in listed)
+    names = [c.name for c in found]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise FewgoldError(f"the criterion {double!r} is there twice. Name each criterion once.")
+    return found
 
 
 @dataclass(frozen=True)
