@@ -17,7 +17,7 @@ from fewgold.common.checks import as_names
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.cells import column_of, is_gap
-from fewgold.io.columns import Reason, Roles, as_controls, roles, texts_of, with_ids
+from fewgold.io.columns import Roles, as_controls, roles, texts_of, with_ids
 from fewgold.pool import Pool
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ class Labelled(NamedTuple):
     chosen: Chosen
     roles: Roles
     notes: tuple[str, ...] = ()
+    numbered: bool = False  # no column tells rows apart, so their ids are row numbers
 
     @property
     def sentence(self) -> str:
@@ -206,7 +207,7 @@ def read_labelled(
         other=[c for c in used if c not in (document, system, id)], **listed,
     )  # fmt: skip
     # Here many gaps are no reason to leave a metric out: a column of its own says where they are.
-    gappy = [n for n, why in found.left_out.items() if why.reason is Reason.GAPS]
+    gappy = found.gappy
     found = replace(
         found,
         metrics=(*found.metrics, *gappy),
@@ -236,7 +237,8 @@ def read_labelled(
         texts={name: np.array(texts_of(frame[name]), dtype=object) for name in found.texts},
         orientation=dict(orientation or {}),
     )
-    return Labelled(pool, rows, scores[rows], design, how, found, (*notes, *about, *told))
+    told = [*notes, *about, *told]
+    return Labelled(pool, rows, scores[rows], design, how, found, tuple(told), bool(about))
 
 
 def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> FloatArray:

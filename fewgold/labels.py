@@ -85,7 +85,7 @@ def estimate_mean(
     >>> frame.loc[200:, "human"] = np.nan
     >>> result = estimate_mean(frame, human="human", metrics=["judge"], chosen="random")
     >>> print(f"{result.value:.2f} ± {result.se:.2f}")
-    0.05 ± 0.06
+    -0.09 ± 0.07
     """
     found = read_labelled(table, human=human, metrics=metrics, chosen=chosen, **columns)
     partial = partial_ratings(found, limits)

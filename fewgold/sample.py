@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from fewgold.chosen import Chosen, Labelled
 
 __all__ = ["Design", "Ratings", "Sample"]
+
+
+def _sheets() -> Any:
+    """The module of sheets, which builds on this one: loaded when a method asks for it."""
+    return import_module("fewgold.sheets")
 
 
 @dataclass(frozen=True)
@@ -190,7 +197,7 @@ class Sample:
     def to_frame(self) -> pd.DataFrame:
         """The segments to annotate as a table: id, document, texts, metrics, weight and chance.
 
-        Not for raters, who should not see metrics: `fewgold.sheets.to_sheet` writes what they need.
+        Not for raters, who should not see metrics: `to_sheet` writes what they need.
         """
         import pandas as pd
 
@@ -204,6 +211,78 @@ class Sample:
             columns |= {name: values[rows] for name, values in table.items()}
         design = self.design
         return pd.DataFrame(columns).assign(weight=design.weights, chance=design.inclusion)
+
+    def to_sheet(
+        self,
+        path: str | Path,
+        *,
+        estimator: str | None = None,
+        score: str = "score",
+        in_order: bool = False,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write a sheet for the raters, and a side file that says how the segments were drawn.
+
+        The sheet has ids, documents, texts and an empty column; no metrics and no system. Fill it
+        in, and read it with `Ratings.from_sheet` or ``fewgold estimate``. The side file
+        ``<path>.design.json`` holds the design and the pool (but for its texts), so that nothing
+        else is needed; of a pool on disk it holds the fingerprint.
+
+        Parameters
+        ----------
+        path
+            A ``.csv`` or ``.tsv`` file.
+        estimator
+            What ``fewgold estimate`` is to use: by default ridge where there are metrics, else the
+            mean.
+        score
+            Name of the empty column.
+        in_order
+            List the segments in the order of drawing, to be rated from the top and stopped early.
+        overwrite
+            Replace existing files, which may hold ratings.
+
+        Returns
+        -------
+        Path
+            The side file.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from fewgold.datasets import load_demo
+        >>> from fewgold.samplers import Systematic
+        >>> pool, gold = load_demo()
+        >>> sample = Systematic().draw(pool, 50, rng=1)
+        >>> with TemporaryDirectory() as folder:
+        ...     side = sample.to_sheet(Path(folder) / "to_rate.csv")
+        ...     back = Sample.from_sheet(Path(folder) / "to_rate.csv")
+        >>> side.name, back
+        ('to_rate.csv.design.json', Sample(50 of 1418 segments, systematic))
+        """
+        written: Path = _sheets().to_sheet(
+            self, path, estimator=estimator, score=score, in_order=in_order, overwrite=overwrite
+        )
+        return written
+
+    @classmethod
+    def from_sheet(
+        cls, path: str | Path, pool: Any = None, *, design: str | Path | None = None
+    ) -> Sample:
+        """The sample of a sheet that `to_sheet` or ``fewgold select`` wrote, whether rated or not.
+
+        Parameters
+        ----------
+        path
+            The sheet.
+        pool
+            The pool, if it is not where the side file says. Another one is refused.
+        design
+            The side file, if it is not beside the sheet.
+        """
+        found: Sample = _sheets().sample_of(path, pool, design)[1]
+        return found
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics of the sampled segments, standardised over the pool: (..., p, n)."""
@@ -380,6 +459,42 @@ class Ratings:
             read_labelled(table, human=human, chosen=chosen, **columns)
         )
         return cls(sample, scores, as_limits(limits))
+
+    @classmethod
+    def from_sheet(
+        cls,
+        path: str | Path,
+        pool: Any = None,
+        *,
+        human: str | Sequence[str] | None = None,
+        id: str = "id",
+        limits: Limits | None = None,
+        design: str | Path | None = None,
+    ) -> Ratings:
+        """The scores of a sheet that `Sample.to_sheet` or ``fewgold select`` wrote, filled in.
+
+        Parameters
+        ----------
+        path
+            The sheet, its rows in any order.
+        pool
+            The pool, if it is not where the side file says. Another one is refused.
+        human
+            The column of scores, if not the one that was written empty; of several the mean.
+        id
+            The column of ids.
+        limits
+            Ends of the scale, such as ``(0, 25)``.
+        design
+            The side file, if it is not beside the sheet.
+        """
+        sheets = _sheets()
+        record, sample = sheets.sample_of(path, pool, design)
+        score = record["score_column"] if human is None else human
+        found: Ratings = sheets.read_ratings(
+            path, sample, id=id, score=score, limits=as_limits(limits)
+        )
+        return found
 
     @property
     def n(self) -> int:

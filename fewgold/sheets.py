@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold import formats, io
+from fewgold import formats, io, registry
 from fewgold._version import __version__
 from fewgold.common.text import pretty
 from fewgold.design import Design, DesignKind
@@ -222,6 +222,7 @@ def save_sample(
     history: str | Path | None = None,
     uniform: float | None = None,
     chances: str | None = None,
+    table: Mapping[str, Any] | None = None,
     criteria: Sequence[Criterion] = (),
     given_criteria: CriteriaRatings | None = None,
 ) -> Path:
@@ -260,6 +261,8 @@ def save_sample(
     uniform, chances
         The share of equal chances in uneven ones, if it was said, for top-ups; and where they come
         from, in a sentence for reports.
+    table
+        The pool itself, by column, where there is no file of it.
     criteria
         Criteria to rate, each with a column of its own instead of ``score``.
     given_criteria
@@ -306,6 +309,7 @@ def save_sample(
             "columns": {**columns, "orientation": signs},
             **({} if engine == "memory" else {"engine": engine}),
             **({"added": added} if added else {}),
+            **({} if table is None else {"table": dict(table)}),
         },
         "sample": drawn(sample.pool, sample.indices, sample.design),
         "given": None if sample.given is None else rated(sample.given),
@@ -334,6 +338,48 @@ def save_sample(
         mark = "" if text.isascii() else "\ufeff"
         io.write_texts({side: pretty(record), Path(path): mark + text})
     return side
+
+
+def to_sheet(
+    sample: Sample,
+    path: str | Path,
+    *,
+    estimator: str | None = None,
+    score: str = SCORE,
+    in_order: bool = False,
+    overwrite: bool = False,
+) -> Path:
+    """`Sample.to_sheet`: as `save_sample`, with a pool in memory kept in the side file."""
+    pool = sample.pool
+    sampler = sample.info.sampler or sample.design._label.replace(" ", "-")
+    estimator = estimator or ("ridge" if pool.metrics else "mean")
+    registry.estimator(estimator, pool)
+    columns, held = None, None
+    if pool._rows_in_memory:
+        roles = {ID: pool.ids, DOCUMENT: pool.documents, "cost": pool.cost, "system": pool.system}
+        named = {role: role for role, values in roles.items() if values is not None}
+        while taken := {name for name in named.values() if name in pool.metrics}:
+            named = {role: f"{name}_" if name in taken else name for role, name in named.items()}
+        held = {name: _plain_labels(roles[role]) for role, name in named.items()}
+        held |= {name: values.tolist() for name, values in pool.metrics.items()}
+        columns = named | {"metrics": list(pool.metrics)}
+    return save_sample(
+        sample, path, strategy=f"{sampler}+{estimator}", columns=columns or {}, score=score,
+        in_order=in_order, overwrite=overwrite, table=held,
+    )  # fmt: skip
+
+
+def _plain_labels(values: Any) -> list[Any]:
+    """Labels as JSON has them: whole and other numbers stay what they are, the rest is text."""
+    return [v if isinstance(v, str | int | float) else str(v) for v in values.tolist()]
+
+
+def sample_of(
+    path: str | Path, pool: Population | None = None, design: str | Path | None = None
+) -> tuple[Record, Sample]:
+    """The side file of a sheet and its sample; the pool is found again unless it is given."""
+    record = read_record(design_path(path) if design is None else design)
+    return record, load_sample(record, load_pool(record) if pool is None else pool)
 
 
 def sheet(
@@ -440,6 +486,8 @@ def commands(sheet: str | Path, pool: str | None = None, record: Record | None =
     """
     side = design_path(sheet)
     record = read_record(side) if record is None else record
+    if "table" in record["pool"]:
+        return []  # drawn in Python
     with intact(side):
         told = record.get("select") or _recorded_options(record)
         stored = record["pool"]["path"]
@@ -528,7 +576,11 @@ def pool_table(
     """The table that the pool of a side file was made from; ``tell`` hears what is odd about it."""
     record = read_record(path)
     with intact(record.path):
-        stored = record["pool"]["path"]
+        stored, held = record["pool"]["path"], record["pool"].get("table")
+        if pool_path is None and held is not None:
+            import pandas as pd
+
+            return pd.DataFrame(held)
         if pool_path is None and stored is None:
             raise DataError("the pool came from standard input. Say which file it is with --pool.")
         place = record.path.parent / stored if pool_path is None else pool_path

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -18,6 +19,7 @@ from fewgold.chosen import Chosen, join_labels, read_labelled
 from fewgold.cli import app
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimators import Mean
+from fewgold.judge import assess
 from fewgold.labels import looks_chosen
 
 RUN = CliRunner()
@@ -339,3 +341,187 @@ def test_the_report_states_the_assumption(messy: Path, tmp_path: Path) -> None:
     assert page.count(told) == 3  # the warning, what was sampled, the methods paragraph
     assert "docs-balanced" not in page
     assert f"fewgold estimate {messy} --human verdict --chosen random" in page
+
+
+# The other commands that take labels that exist
+
+
+def two_versions(how: str, folder: Path, seed: int = 4) -> Path:
+    """Two versions on rows of their own, without ids; passed is known where rows were chosen."""
+    rng = np.random.default_rng(seed)
+    table = frame(900, 900, seed).assign(version=rng.choice(["v1", "v2"], 900))
+    table["rate"] = np.where(table["judge"] > 0, 0.4, 0.2)
+    share = table["language"].map({"de": 0.5, "en": 0.2, "fr": 0.3})
+    table["passed"] = np.where(table["human"] + (table["version"] == "v2") > 3, "pass", "fail")
+    taken = {
+        "random": np.isin(np.arange(900), rng.permutation(900)[:240]),
+        "strata:language": rng.random(900) < share,
+        "whole:conversation": table["conversation"].isin(rng.permutation(60)[:20]),
+        "chances:rate": rng.random(900) < table["rate"],
+    }[how]  # fmt: skip
+    table["passed"] = table["passed"].where(taken, None)
+    table = table.drop(columns="human")
+    table["verdict"] = np.where(table["judge"] > 0, "pass", "fail")
+    table.to_csv(folder / "two.csv", index=False)
+    return folder / "two.csv"
+
+
+SYSTEM = ("--system", "version")
+HOWS = ["random", "strata:language", "whole:conversation", "chances:rate"]
+
+
+def ran(*words: str | Path) -> dict[str, Any]:
+    """The JSON of a command, with its notes on stderr."""
+    run = RUN.invoke(app, [*map(str, words), "--json"])
+    assert run.exit_code == 0, run.output
+    return {**json.loads(run.stdout), "stderr": run.stderr}
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_each_system_is_estimated_by_itself(how: str, tmp_path: Path) -> None:
+    path = two_versions(how, tmp_path)
+    found = ran(
+        "compare", path, "--human", "passed", "--metrics", "judge", "--chosen", how, *SYSTEM
+    )
+    table = pd.read_csv(path)
+    for row in found["scores"]:
+        part = table[table["version"] == row["system"]]
+        alone = fewgold.estimate_mean(
+            part, human="passed", metrics=["judge"], chosen=how, limits=(0, 1), document="none"
+        )
+        assert row["score"] == pytest.approx(alone.value)
+        assert row["se"] == pytest.approx(alone.se)
+    assert f"chosen:{how}" in found["signature"]
+    assert any("taken to be" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_the_judge_is_assessed_by_the_design(how: str, tmp_path: Path) -> None:
+    path = two_versions(how, tmp_path)
+    found = ran("judge", path, "--human", "passed", "--judge", "verdict", "--chosen", how)
+    table = pd.read_csv(path)
+    ratings = Ratings.from_table(table, human="passed", metrics=["verdict"], chosen=how)
+    twin = assess(ratings, "verdict").to_dict()["judges"][0]["measures"]
+    assert {k: v["value"] for k, v in found["judges"][0]["measures"].items()} == pytest.approx(
+        {k: v["value"] for k, v in twin.items()}
+    )
+    kinds = {"random": "simple", "strata": "stratified", "whole": "clusters", "chances": "uneven"}
+    assert found["design"] == kinds[how.partition(":")[0]]
+    assert f"chosen:{how}" in found["signature"]
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_the_success_rate_follows_the_design(how: str, tmp_path: Path) -> None:
+    path = two_versions(how, tmp_path)
+    words = ("alpha", path, "--human", "passed", "--metric", "verdict", "--chosen", how)
+    found = ran(*words, "--system", "none")
+    table = pd.read_csv(path)
+    metrics = {"metrics": ["verdict"], "document": "none"}
+    twin = fewgold.estimate_mean(
+        table, human="passed", estimator="alpha-verdict", chosen=how, **metrics
+    )
+    row = found["systems"][0]
+    # Of a random subset the counts are exact, and only the prior of the share differs.
+    same = {"abs": 0.01} if how == "random" else {"rel": 1e-9}
+    assert row["mean"] == pytest.approx(float(twin.value), **same)
+    assert row["sd"] == pytest.approx(float(twin.se), **same)
+    verdict = table["verdict"].eq("pass")
+    assert row["naive"] == pytest.approx(verdict.mean())
+    rated = table["passed"].notna()
+    assert row["rho"] == pytest.approx(verdict[rated & table["passed"].eq("pass")].mean())
+    assert any("taken to be" in note for note in found["notes"])
+    both = ran(*words, "--system", "version")
+    assert [r["system"] for r in both["systems"]] == list(dict.fromkeys(table["version"]))
+    assert len(both["comparisons"]) >= 1
+
+
+def test_systems_labelled_on_the_same_segments_are_paired(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    base, chosen = rng.normal(size=200), rng.permutation(200)[:60]
+    parts = [
+        pd.DataFrame({
+            "id": np.arange(200), "topic": np.arange(200) % 3, "system": name,
+            "human": np.where(np.isin(np.arange(200), chosen), base + shift, np.nan),
+        })
+        for name, shift in (("a", 0.0), ("b", 0.2 + 0.01 * base))
+    ]  # fmt: skip
+    pd.concat(parts).to_csv(tmp_path / "t.csv", index=False)
+    words = ("compare", tmp_path / "t.csv", "--human", "human", "--metrics", "none")
+    found = ran(*words, "--chosen", "strata:topic")
+    assert found["differences"][0]["se"] < 0.01
+    assert "chosen:strata:topic" in found["signature"] and "cmp:shared" in found["signature"]
+    for part, name in zip(parts, ("one", "two"), strict=True):
+        part.drop(columns="system").to_csv(tmp_path / f"{name}.csv", index=False)
+    files = (tmp_path / "one.csv", tmp_path / "two.csv")
+    again = ran("compare", *files, *words[2:], "--chosen", "strata:topic")
+    assert again["differences"][0]["se"] == pytest.approx(found["differences"][0]["se"])
+
+
+def test_rows_without_ids_are_never_paired(tmp_path: Path) -> None:
+    path = two_versions("random", tmp_path)
+    found = ran("compare", path, "--human", "passed", "--chosen", "random", *SYSTEM)
+    assert "cmp:separate" in found["signature"]
+    assert found["pool_size"] == 900
+    words = ["compare", str(path), "--human", "passed", "--chosen", "random", *SYSTEM]
+    run = RUN.invoke(app, [*words, "--unit", "segment"])
+    assert run.exit_code == 2 and "labels of the same segments" in run.output
+
+
+def test_whole_conversations_are_paired_across_systems(tmp_path: Path) -> None:
+    """Versions that answered in the same conversations share what these have in common."""
+    rng = np.random.default_rng(6)
+    conversation = np.repeat(np.arange(80), 10)
+    version = np.tile(["v1", "v2"], 400)
+    score = 2 * rng.normal(size=80)[conversation] + 0.1 * rng.normal(size=800)
+    score = np.where(np.isin(conversation, rng.permutation(80)[:25]), score, np.nan)
+    table = pd.DataFrame({"conversation": conversation, "version": version, "stars": score})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    found = ran(
+        "compare", tmp_path / "t.csv", "--human", "stars", "--system", "version", "--metrics",
+        "none", "--chosen", "whole:conversation",
+    )  # fmt: skip
+    assert found["differences"][0]["se"] < 0.2 * found["scores"][0]["se"]
+
+
+def test_labels_of_a_second_file_in_every_command(tmp_path: Path) -> None:
+    path = two_versions("random", tmp_path)
+    table = pd.read_csv(path).reset_index(names="row")
+    table.drop(columns="passed").to_csv(tmp_path / "rows.csv", index=False)
+    table.loc[table["passed"].notna(), ["row", "passed"]].to_csv(tmp_path / "l.csv", index=False)
+    second = ("--labels", tmp_path / "l.csv", "--on", "row")
+    for command, more in {
+        "judge": ("--judge", "verdict"), "alpha": ("--metric", "verdict"), "compare": SYSTEM,
+        "report": ("-o", tmp_path / "r.md", "--force"),
+    }.items():  # fmt: skip
+        words = (command, tmp_path / "rows.csv", "--human", "passed", "--chosen", "random")
+        ran(*words, *more, *second)
+        run = RUN.invoke(app, [*map(str, (*words, *more)), "--on", "row"])
+        assert run.exit_code == 2 and "belong together" in run.output
+    run = RUN.invoke(app, ["report", str(path), "--labels", "x.csv", "--on", "id"])
+    assert run.exit_code == 2 and "--labels is for tables with labels" in run.output
+
+
+def test_a_sheet_knows_how_it_was_drawn(tmp_path: Path) -> None:
+    pool = fewgold.Pool(ids=np.arange(60), metrics={"judge": np.linspace(0, 1, 60)})
+    sample = Mean().select(pool, 20, rng=1)
+    sample.to_sheet(tmp_path / "s.csv")
+    rated = pd.read_csv(tmp_path / "s.csv").assign(score=np.arange(20) % 2)
+    rated.to_csv(tmp_path / "s.csv", index=False)
+    for command in ("judge", "compare"):
+        run = RUN.invoke(app, [command, str(tmp_path / "s.csv"), "--chosen", "random"])
+        assert run.exit_code == 2 and "a sheet knows how it was drawn" in run.output
+
+
+def test_the_report_of_the_process(tmp_path: Path) -> None:
+    path = two_versions("random", tmp_path)
+    words = ("--human", "passed", "--metrics", "judge", "--chosen", "random")
+    for target in ("pool", "process"):
+        page = tmp_path / f"{target}.md"
+        found = ran("report", path, *words, "--target", target, "-o", page)
+        table = pd.read_csv(path)
+        twin = fewgold.estimate_mean(
+            table, human="passed", metrics=["judge"], chosen="random", target=target
+        )
+        assert found["estimate"]["se"] == pytest.approx(float(twin.se))
+        assert ("in a new test set like this one" in page.read_text()) == (target == "process")
+        assert "settled" not in page.read_text()  # labels have no order of drawing

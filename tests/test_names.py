@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -55,6 +56,14 @@ def _value(estimator: Any, cut: bool = False) -> float:
 
 def _studied(by: Any) -> list[str]:
     return list(studies_from_table(FRAME, human="rater1", by=by, rated_only=True, id="segment")[0])
+
+
+def _sheet(human: Any) -> list[float]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "sheet.csv"
+        SAMPLE.to_sheet(path)
+        pd.read_csv(path).assign(score=GOLD[SAMPLE.indices]).to_csv(path, index=False)
+        return Ratings.from_sheet(path, human=human).scores.tolist()
 
 
 #: Functions and classes that take names, each as a call of one argument and a name for it.
@@ -141,6 +150,7 @@ CASES |= {
     ("Ratings.from_table", "human"): (
         "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
     ),
+    ("Ratings.from_sheet", "human"): ("score", _sheet),
     ("assess", "judges"): ("comet", lambda j: [t.judge for t in assess(RATINGS, j).judges]),
     ("assess", "against"): (
         "words", lambda x: [f["column"] for f in assess(RATINGS, "comet", against=x).follows],

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from fewgold import io as tables
 from fewgold import registry, sheets
+from fewgold.cli import app
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
-from fewgold.sample import Sample
+from fewgold.sample import Design, Ratings, Sample
 
 COLUMNS = {"id": "id", "document": "doc", "metrics": ["comet", "ter"], "texts": ["source"]}
 STRATEGIES = [
@@ -613,3 +615,67 @@ def test_a_side_file_of_before_has_no_added_columns(pool: Pool, tmp_path: Path) 
     )
     assert "added" not in record["pool"] and "chances" not in record and "uniform" not in record
     assert sheets.with_added(pool, record["pool"].get("added")) is pool
+
+
+# In Python alone: Sample.to_sheet, Sample.from_sheet, Ratings.from_sheet
+
+
+@pytest.mark.parametrize("strategy", ["random+mean", "docs-balanced+ridge", "docs-whole+mean"])
+def test_a_sheet_of_python_needs_nothing_else(
+    pool: Pool, gold: dict[str, float], tmp_path: Path, strategy: str
+) -> None:
+    known = replace(pool, cost=np.arange(1.0, 121.0), spread=np.linspace(0.5, 1.5, 120))
+    sample, path = draw(known, strategy), tmp_path / "a.csv"
+    assert sample.to_sheet(path, estimator=strategy.partition("+")[2]) == sheets.design_path(path)
+    assert list(pd.read_csv(path).columns) == ["id", "document", "source", "score"]
+    assert_same(sample, Sample.from_sheet(path))
+    fill(path, gold)
+    chosen = registry.strategy(strategy, known)
+    expected = chosen.estimate(sample.rate(gold, limits=(-9, 19))).to_dict()
+    for given in (None, known):
+        ratings = Ratings.from_sheet(path, given, limits=(-9, 19))
+        assert chosen.estimate(ratings).to_dict() == expected
+    run = CliRunner().invoke(app, ["estimate", str(path), "--limits=-9,19", "--json"])
+    assert run.exit_code == 0, run.output
+    assert json.loads(run.stdout)["value"] == expected["value"]
+    for command in ("doctor", "judge"):
+        run = CliRunner().invoke(app, [command, str(path)])
+        assert run.exit_code == 0, run.output
+    with pytest.raises(DataError, match="exists and may hold ratings"):
+        sample.to_sheet(path)
+    other = Pool(ids=np.arange(120), metrics=pool.metrics)
+    with pytest.raises(DataError, match="not the pool that the sample was drawn from"):
+        Ratings.from_sheet(path, other)
+
+
+def test_a_top_up_and_names_that_collide(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    metrics = {"id": rng.normal(size=40), "system": rng.normal(size=40)}
+    pool = Pool(ids=np.arange(40), metrics=metrics, system=np.full(40, "a"))
+    first = registry.strategy("random+mean").select(pool, 10, rng=1)
+    first.to_sheet(tmp_path / "first.csv")
+    assert Sample.from_sheet(tmp_path / "first.csv").ids.tolist() == first.ids.tolist()
+    rated = first.rate(rng.normal(size=10))
+    more = registry.strategy("random+mean").select(pool, 5, given=rated, rng=2)
+    more.to_sheet(tmp_path / "more.csv", score="stars")
+    frame = pd.read_csv(tmp_path / "more.csv").assign(stars=1.0)
+    frame.to_csv(tmp_path / "more.csv", index=False)
+    both = Ratings.from_sheet(tmp_path / "more.csv")
+    assert both.n == 15
+    assert both.scores.tolist() == [*rated.scores.tolist(), *[1.0] * 5]
+
+
+def test_a_design_of_ones_own_has_no_sampler(
+    pool: Pool, gold: dict[str, float], tmp_path: Path
+) -> None:
+    rows = np.arange(0, 120, 4)
+    own = Sample(pool, rows, Design.simple(30, 120))
+    path = tmp_path / "own.csv"
+    own.to_sheet(path, estimator="mean")
+    fill(path, gold)
+    run = CliRunner().invoke(app, ["estimate", str(path), "--json"])
+    assert run.exit_code == 0, run.output
+    value = json.loads(run.stdout)["value"]
+    assert value == pytest.approx(np.mean([gold[i] for i in pool.ids[rows]]))
+    with pytest.raises(UnknownNameError, match="estimator"):
+        own.to_sheet(tmp_path / "b.csv", estimator="nonsense")

@@ -14,15 +14,19 @@ import numpy as np
 
 from fewgold.bayes.cells import CellPosterior, bins, tally
 from fewgold.bayes.counts import ALL, BinaryTable, Counts, hit_rates, read_binary
-from fewgold.bayes.estimator import worse_than_chance
+from fewgold.bayes.estimator import BinaryPosterior, worse_than_chance
 from fewgold.bayes.finite import PoolPosterior, posterior_of
 from fewgold.bayes.posterior import AlphaPosterior, Posterior
 from fewgold.bayes.priors import Pooled, Priors, Trend
 from fewgold.bayes.roc import RULES, choose_cut
+from fewgold.chosen import Chosen, read_labelled
 from fewgold.common.arrays import BoolArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import check_choice, check_confidence, check_count
 from fewgold.cut import Cut, binary
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.io.cells import column_of
+from fewgold.io.columns import texts_of
+from fewgold.sample import Ratings, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -341,6 +345,75 @@ def success_rates_of(
         notes = _doubts(ALL, counts, "the metric")
     posterior = posterior_of(counts, priors, target)
     return SuccessRates({ALL: posterior}, {ALL: facts}, "the metric" if scored else "", notes)
+
+
+def success_rates_chosen(
+    frame: pd.DataFrame,
+    *,
+    human: str,
+    chosen: str | Chosen,
+    metric: str | Sequence[str] | None = None,
+    threshold: Cut | str | None = None,
+    system: str | None = None,
+    adequate: Cut | str | None = None,
+    target: str = "pool",
+    priors: Priors | None = None,
+) -> SuccessRates:
+    """As `success_rates`, where rated rows were not simply drawn at random.
+
+    ``chosen`` says how those of each system were, as in `fewgold.estimate_mean`. Rows of unequal
+    chances and whole documents count by their effective number (`BinaryPosterior`).
+    """
+    how = Chosen.parse(chosen)
+    if how.how == "random":
+        made = success_rates(
+            frame, human=human, metric=metric, threshold=threshold, system=system,
+            adequate=adequate, target=target, priors=priors,
+        )  # fmt: skip
+        told = [
+            ("" if name == ALL else f"{name}: ") + how.sentence(fact["rated"], fact["items"])
+            for name, fact in made.facts.items()
+        ]
+        return replace(made, notes=(*made.notes, *told))
+    names = [] if metric is None else [metric] if isinstance(metric, str) else list(metric)
+    if threshold is None:
+        for name in names:
+            column = column_of(frame[name], name)
+            binary(column.values[column.finite], f"scores of {name!r} without a threshold", _HINT)
+    labels = [ALL] * len(frame) if system is None else texts_of(frame[system])
+    posteriors: dict[str, Posterior] = {}
+    facts: dict[str, dict[str, Any]] = {}
+    notes: list[str] = []
+    said = ""
+    for label in dict.fromkeys(labels):
+        part = frame[np.array(labels) == label]
+        found = read_labelled(
+            part, human=human, chosen=how, metrics=names, system="none", texts=[], document="none"
+        )
+        sample, scores = Sample.labelled(found)
+        given = Ratings(sample, scores)
+        ratings = given if adequate is None else given.cut(adequate)
+        lively = tuple(name for name in names if name in sample.pool.metrics)
+        own = BinaryPosterior(lively, threshold=threshold, target=target, priors=priors).estimate(
+            ratings
+        )
+        posteriors[label] = own
+        record = own.to_dict()
+        facts[label] = {
+            "items": len(sample.pool), "rated": ratings.n, "human": float(ratings.scores.mean())
+        }  # fmt: skip
+        if len(lively) == 1:
+            values = column_of(part[lively[0]], lively[0]).values
+            values = values[np.isfinite(values)]
+            cut = threshold if threshold is None or isinstance(threshold, Cut) else None
+            plain = np.isin(values, (0.0, 1.0)).all()
+            naive = cut(values).mean() if cut is not None else values.mean() if plain else np.nan
+            rates = {name: record.get(name) for name in ("rho", "eta")}
+            facts[label] |= {"naive": float(naive), **rates}
+        said = said or str(record["metric"] or ", ".join(lively))
+        head = "" if label == ALL else f"{label}: "
+        notes += [f"{head}{note}" for note in own.remarks]
+    return SuccessRates(posteriors, facts, said, tuple(notes))
 
 
 # Naive and corrected estimates side by side ---

@@ -68,6 +68,9 @@ def alpha(
         "rows choose; or bins instead of a cut, such as for a judge's probabilities.",
     ),
     pairs: RatedRows = "sample",
+    chosen: options.Chosen = None,
+    labels: options.LabelFile = None,
+    on: options.LabelKey = None,
     target: Annotated[
         options.Target | None,
         described(
@@ -109,7 +112,7 @@ def alpha(
     [bold]fewgold alpha --counts tp=43,fn=18,fp=12,tn=29,metric=540/1000[/bold]
     """
     from fewgold.bayes import Priors, significance, success_rates
-    from fewgold.bayes.success import success_rates_of
+    from fewgold.bayes.success import success_rates_chosen, success_rates_of
 
     level = parse.confidence(confidence)
     if (file is None) == (counts is None):
@@ -126,7 +129,7 @@ def alpha(
     found: Any
     target = target or ("pool" if counts is None else "process")
     if counts is not None:
-        if any((human, metric, system, by, adequate, threshold)):
+        if any((human, metric, system, by, adequate, threshold, chosen, labels, on)):
             raise typer.BadParameter("columns and cuts go with a FILE, not with --counts.")
         found = success_rates_of(_counts(counts, pairs), priors, target)
     else:
@@ -134,7 +137,12 @@ def alpha(
         passing, cut = parse.cut("--adequate", adequate), _threshold(threshold)
         if metric is None:
             note("no --metric, so only the human ratings are used", quiet)
-        read = input.read_table(file, quiet)
+        if chosen is not None and pairs == "calibration":
+            raise typer.BadParameter(
+                "--chosen says that rated rows are a sample of the table, and --pairs calibration "
+                "that they are not: leave one of them out."
+            )
+        read = input.with_labels(file, parse.names(human), labels, on, quiet)
         # A comma parts names, unless it is part of one.
         judges = [metric] if metric and metric in read.columns else parse.names(metric)
         seen = input.understand(
@@ -142,10 +150,14 @@ def alpha(
             metrics=judges, need_id=False, fills=False,
         )  # fmt: skip
         rows, group = input.sliced(seen.table, seen.system, by)
-        found = success_rates(
-            rows, human=seen.one_human(), metric=judges or None, system=group,
-            priors=priors, adequate=passing, threshold=cut, pairs=pairs, target=target,
-        )  # fmt: skip
+        columns: dict[str, Any] = {
+            "human": seen.one_human(), "metric": judges or None, "system": group,
+            "priors": priors, "adequate": passing, "threshold": cut, "target": target,
+        }  # fmt: skip
+        if chosen is None:
+            found = success_rates(rows, pairs=pairs, **columns)
+        else:
+            found = success_rates_chosen(rows, chosen=chosen, **columns)
     frame = found.to_frame(level)
     kind = None if correction == "none" else correction
     several = len(found.posteriors) > 1

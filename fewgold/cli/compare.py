@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.comparison import Comparison
+    from fewgold.io.columns import Roles
 
 _COLUMNS = "What the columns mean (a sheet of select --shared needs none of them)"
 _SHEET = "A sheet of select --shared"
@@ -75,6 +76,9 @@ def compare(
     correction: Correction = "holm",
     level: str = option("0.05", "LEVEL", "Chance of error, such as 0.05 or 5%."),
     limits: options.ScaleEnds = None,
+    chosen: options.Chosen = None,
+    labels: options.LabelFile = None,
+    on: options.LabelKey = None,
     higher_is_better: bool | None = options.direction(
         None, "Default: read from the name of the column or scale, or from the metrics."
     ),
@@ -101,7 +105,7 @@ def compare(
     from fewgold import comparison, sheets
 
     risk, ends = parse.confidence(level, "--level", "0.05"), parse.limits(limits)
-    chosen: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "target": target, "unit": unit, "correction": correction, "level": risk,
         "limits": ends if limits is None or "," in limits else limits.strip(),
         "higher_is_better": higher_is_better, "control": "never" if no_control else "auto",
@@ -120,11 +124,16 @@ def compare(
             "--unit": unit, "--rater": rater, "--adjust-raters": adjust_raters or None,
             "--no-control": no_control or None,
         }  # fmt: skip
-        result = _several(files, humans, id, named | {"orientation": signs}, chosen, given, quiet)
+        if labels is not None or on is not None:
+            raise typer.BadParameter("--labels belongs to a single file.")
+        roles = named | {"orientation": signs}
+        result = _several(files, humans, id, roles, settings, given, chosen, quiet)
         return _finish(result, ", ".join(files), out, "json" if json else output, quiet)
     file = files[0]
     side = sheets.design_path(file) if design is None else design
     if design is not None or (file != "-" and Path(side).is_file()):
+        if (chosen or labels or on) is not None:
+            raise typer.BadParameter("--chosen is for tables; a sheet knows how it was drawn.")
         if signs or any(named[k] is not None for k in ("document", "system", "metrics")):
             raise typer.BadParameter(
                 "the side file of the sheet brings the columns with it: leave out --system, "
@@ -144,8 +153,12 @@ def compare(
         if pool is not None:
             raise typer.BadParameter("--pool belongs to a sheet with its side file.")
         named |= {"human": humans or None, "rater": rater, "orientation": signs}
-        frame, columns = _columns(input.read_table(file, quiet, raters=True), named, quiet)
-    result = comparison.compare(frame, **columns, **chosen)
+        read = input.with_labels(file, humans, labels, on, quiet, raters=chosen is None)
+        if chosen is not None:
+            result = _labelled(read, chosen, named, settings, quiet)
+            return _finish(result, file, out, "json" if json else output, quiet)
+        frame, columns = _columns(read, named, quiet)
+    result = comparison.compare(frame, **columns, **settings)
     _finish(result, file, out, "json" if json else output, quiet)
 
 
@@ -172,6 +185,7 @@ def _several(
     named: dict[str, Any],
     options: dict[str, Any],
     given: dict[str, Any],
+    chosen: str | None,
     quiet: bool,
 ) -> Comparison:
     """One system per file: sheets with their side files, or tables that are joined to one."""
@@ -198,9 +212,14 @@ def _several(
             for file, name in zip(files, names, strict=True)
         ]
         roles = named | {"system": "system", "human": humans or None, "rater": given["--rater"]}
-        frame, columns = _columns(pd.concat(tables, ignore_index=True), roles, quiet)
+        whole = pd.concat(tables, ignore_index=True)
+        if chosen is not None:
+            return _labelled(whole, chosen, roles, options, quiet)
+        frame, columns = _columns(whole, roles, quiet)
         return comparison.compare(frame, **columns, **options)
     unused = [name for name, value in given.items() if value is not None]
+    if chosen is not None:
+        unused.insert(0, "--chosen")
     if named["document"] is not None or named["metrics"] is not None or named["orientation"]:
         unused.append("--document, --metrics or --orientation")
     if unused:
@@ -218,30 +237,100 @@ def _several(
     return comparison.compare_samples(samples, **{k: options[k] for k in keys})
 
 
-def _columns(
-    read: pd.DataFrame, named: dict[str, Any], quiet: bool
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table, and which columns to take: as told, else as their names suggest."""
-    from fewgold import io
-    from fewgold.errors import DataError
+def _labelled(
+    read: pd.DataFrame, chosen: str, named: dict[str, Any], settings: dict[str, Any], quiet: bool
+) -> Comparison:
+    """Systems with labels on some of their rows, which were chosen for each in the same way.
 
-    found = input.understand(read, quiet, **named)
-    humans = list(found.some_humans())
-    columns: dict[str, Any] = {
-        "id": found.id, "system": found.system, "document": found.document,
-        "metrics": list(found.metrics), "rater": named["rater"],
+    Where the same segments were chosen for all systems, they are compared segment by segment, else
+    each system has a sample of its own.
+    """
+    from dataclasses import replace
+
+    import numpy as np
+
+    from fewgold import comparison
+    from fewgold.chosen import Chosen, read_labelled
+    from fewgold.common.checks import as_limits
+    from fewgold.sample import Ratings, Sample
+
+    how = Chosen.parse(chosen)
+    kept = [] if how.column is None or how.column not in read.columns else [how.column]
+    taken = [named["id"], named["document"], named["system"]]
+    found = input.understand(
+        read, quiet, **named, need_id=False, other=[c for c in kept if c not in taken]
+    )
+    system, people = _system_of(found), list(found.some_humans())
+    told: dict[str, Any] = {
+        "human": people, "chosen": how, "metrics": [*found.metrics, *found.gappy], "id": found.id,
+        "document": (how.column if how.how == "whole" else found.document) or "none",
+        "system": "none", "texts": [],
     }  # fmt: skip
+    samples = {}
+    for name, part in found.table.groupby(found.table[system].astype(str), sort=False):
+        own = read_labelled(part, **told)
+        sample, scores = Sample.labelled(own)
+        if own.numbered:  # rows of different systems are never the same
+            ids = np.array([f"{name}:{i}" for i in sample.pool.ids])
+            sample = replace(sample, pool=replace(sample.pool, ids=ids))
+        samples[str(name)] = Ratings(sample, scores, as_limits(settings["limits"]))
+    first, *others = samples.values()
+    shared = found.id is not None and all(
+        sorted(first.sample.pool.ids.tolist()) == sorted(r.sample.pool.ids.tolist())
+        and set(first.sample.ids.tolist()) == set(r.sample.ids.tolist())
+        for r in others
+    )
+    if shared:
+        frame, columns = _filled(found, named)
+        return comparison.compare(frame, **columns, **settings, sample=first.sample)
+    unused = {
+        "--target": settings["target"] == "process", "--unit": settings["unit"] is not None,
+        "--no-control": settings["control"] == "never",
+        "--adjust-raters": settings["adjust_raters"],
+    }  # fmt: skip
+    if refused := [name for name, given in unused.items() if given]:
+        raise typer.BadParameter(
+            f"{refused[0]} needs labels of the same segments for all systems, and here they differ."
+        )
+    keys = ("higher_is_better", "correction", "level")
+    return comparison.compare_samples(samples, **{k: settings[k] for k in keys})
+
+
+def _system_of(found: Roles) -> str:
+    """The column of the systems; without one there is nothing to compare."""
     if found.system is None:
+        from fewgold.errors import DataError
+
         raise DataError(
             "cannot tell which column holds the systems. Name it with --system: "
             f"{', '.join(map(str, found.table.columns))}."
         )
-    several = found.table.duplicated([found.id, found.system]).any()
+    return found.system
+
+
+def _columns(
+    read: pd.DataFrame, named: dict[str, Any], quiet: bool
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table, and which columns to take: as told, else as their names suggest."""
+    return _filled(input.understand(read, quiet, **named), named)
+
+
+def _filled(found: Roles, named: dict[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table with metrics that have no gaps, and its columns."""
+    from fewgold import io
+
+    system = _system_of(found)
+    humans = list(found.some_humans())
+    columns: dict[str, Any] = {
+        "id": found.id, "system": system, "document": found.document,
+        "metrics": list(found.metrics), "rater": named["rater"],
+    }  # fmt: skip
+    several = found.table.duplicated([found.id, system]).any()
     if named["rater"] is None and several and found.rater is not None and len(humans) == 1:
         columns["rater"] = found.rater
     kept = {k: v for k, v in named["orientation"].items() if k in found.metrics}
     told = humans if len(humans) > 1 else humans[0]
-    filled = io.filled(found.table, columns["metrics"], found.system)
+    filled = io.filled(found.table, columns["metrics"], system)
     return filled, {**columns, "human": told, "orientation": kept}
 
 

@@ -90,10 +90,7 @@ def estimate(
     labels: options.LabelFile = None,
     on: options.LabelKey = None,
     metrics: options.LabelMetrics = None,
-    target: Annotated[
-        options.Target,
-        described("WHAT", "pool: the score of these segments; process: of a new test set like it."),
-    ] = "pool",
+    target: options.EstimateTarget = "pool",
     criteria: options.Criteria = None,
     simultaneous: options.Simultaneous = False,
     output: Output = "text",

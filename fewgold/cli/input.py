@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ import typer
 from fewgold.cli import parse
 from fewgold.cli.console import note, notes
 from fewgold.cli.options import EngineName
-from fewgold.errors import DataError
+from fewgold.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,6 +173,22 @@ def open_sheet(
     return record, sheets.load_sample(record, opened)
 
 
+def with_labels(
+    file: str, human: Sequence[str] | None, labels: str | None, on: str | None, quiet: bool,
+    *, raters: bool = False,
+) -> pd.DataFrame:  # fmt: skip
+    """A table, with the labels of a second file where there is one."""
+    if (labels is None) != (on is None):
+        raise typer.BadParameter("--labels FILE and --on COLUMN belong together.")
+    table = read_table(file, quiet, raters=raters)
+    if labels is None or on is None:
+        return table
+    from fewgold.chosen import join_labels
+
+    only = human[0] if human and human[0] not in table.columns else None
+    return join_labels(table, read_table(labels, quiet), on, only)
+
+
 def columns_beside(
     ratings: Ratings, table: pd.DataFrame | None, sheet: str | None, id: str
 ) -> Callable[[str], NDArray[Any]]:
@@ -234,16 +251,10 @@ def labelled(
     **columns: Any,
 ) -> Labelled:
     """A table with labels on some rows, perhaps from a second file, and how they were chosen."""
-    from fewgold.chosen import CHOICES, Chosen, join_labels, read_labelled
+    from fewgold.chosen import CHOICES, Chosen, read_labelled
 
-    if (labels is None) != (on is None):
-        raise typer.BadParameter("--labels FILE and --on COLUMN belong together.")
     how = Chosen.parse("random" if chosen is None else chosen)
-    table = read_table(file, quiet)
-    human = columns.get("human")
-    if labels is not None and on is not None:
-        only = human[0] if human and human[0] not in table.columns else None
-        table = join_labels(table, read_table(labels, quiet), on, only)
+    table = with_labels(file, columns.get("human"), labels, on, quiet)
     found = read_labelled(table, chosen=how, **columns)
     if chosen is None:
         n, size = number_of(found.scores), len(found.pool)
@@ -334,8 +345,9 @@ def estimator_of(record: Mapping[str, Any], name: str | None, pool: Pool) -> Est
     from fewgold import registry
 
     if name is None:
-        return registry.strategy(record["strategy"], pool)
-    return registry.estimator(name.rpartition("+")[2], pool)
+        with contextlib.suppress(UnknownNameError):  # of a sampler that somebody wrote in Python
+            return registry.strategy(record["strategy"], pool)
+    return registry.estimator((name or record["strategy"]).rpartition("+")[2], pool)
 
 
 class _Bar:

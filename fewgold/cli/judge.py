@@ -14,6 +14,7 @@ from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fewgold.cut import Cut
     from fewgold.judge import Assessment
 
 _LOOK = "Look closer"
@@ -70,6 +71,9 @@ def judge(
         "out).",
     ),
     limits: options.ScaleEnds = None,
+    chosen: options.Chosen = None,
+    labels: options.LabelFile = None,
+    on: options.LabelKey = None,
     pool: options.Pool = None,
     design: options.SideFile = None,
     id: options.SheetId = "id",
@@ -108,19 +112,24 @@ def judge(
     }  # fmt: skip
     names = parse.names(judges) or None
     good = parse.cut("--adequate", adequate)
+    from fewgold.chosen import Chosen
+    from fewgold.io import is_empty
     from fewgold.judge import assess, assess_table
 
+    of_table = {"--chosen": chosen, "--labels": labels, "--on": on}
     if input.is_campaign(file):
         from fewgold.campaign import Campaign
 
         own = {"--pool": pool, "--design": design, "--human": human, "--document": document}
-        options.refuse_for_campaign(own | {"--limits": limits})
+        options.refuse_for_campaign(own | of_table | {"--limits": limits})
         with Campaign(file) as campaign:
             ratings = campaign.ratings(gaps)
             found = assess(ratings if good is None else ratings.cut(good), names, **told)
     elif _is_sheet(file, design):
         from fewgold import sheets
 
+        if unused := [name for name, value in of_table.items() if value is not None]:
+            raise typer.BadParameter(f"{unused[0]} is for tables; a sheet knows how it was drawn.")
         record, sample = input.open_sheet(file, pool, design, quiet)
         columns = sheets.score_columns(record, parse.names(human))
         partial = sheets.read_partial(
@@ -135,7 +144,13 @@ def judge(
             more = {str(c): table[c] for c in table.columns if c not in sample.pool.metrics}
         found = assess(ratings if good is None else ratings.cut(good), names, columns=more, **told)
     else:
-        found = assess_table(**_table(file, human, names, document, quiet), adequate=good, **told)
+        frame = input.with_labels(file, parse.names(human), labels, on, quiet)
+        seen = _table(frame, human, names, document, quiet, chosen)
+        some = frame[seen["human"]].map(is_empty).any()
+        if chosen is None or (not some and Chosen.parse(chosen).how == "random"):
+            found = assess_table(**seen, adequate=good, **told)
+        else:
+            found = assess(**_chosen(seen, chosen, good), **told)
     _print(found, disagreements, "json" if json else output)
     if out is not None:
         _write(found, out, disagreements, quiet)
@@ -151,10 +166,10 @@ def _is_sheet(file: str, design: str | None) -> bool:
 
 
 def _table(
-    file: str, human: str | None, judges: list[str] | None, document: str | None, quiet: bool
-) -> dict[str, Any]:
+    frame: pd.DataFrame, human: str | None, judges: list[str] | None, document: str | None,
+    quiet: bool, chosen: str | None,
+) -> dict[str, Any]:  # fmt: skip
     """A table with its roles: what `assess_table` takes."""
-    frame = input.read_table(file, quiet)
     seen = input.understand(
         frame, True, human=None if human is None else [human], metrics=judges, document=document,
         need_id=False,
@@ -163,11 +178,28 @@ def _table(
     if not seen.metrics:
         fail("which column is the judge? Name it with --judge.")
     notes((n for n in seen.notes() if n.startswith(("columns guessed", "in "))), quiet)
-    if seen.table[column].isna().any():
+    if chosen is None and seen.table[column].isna().any():
         note("the rated rows are taken as a random part of all", quiet)
     return {
         "table": frame, "human": column, "judges": list(seen.metrics), "id": _ids(frame, seen.id),
         "document": seen.document, "texts": list(seen.texts),
+    }  # fmt: skip
+
+
+def _chosen(table: dict[str, Any], chosen: str, adequate: Cut | None) -> dict[str, Any]:
+    """A table whose labelled rows were chosen in some way: what `assess` takes.
+
+    Judges come as they are, with gaps: the result is about the rows that they scored.
+    """
+    from fewgold.sample import Ratings
+
+    frame, human = table["table"], table["human"]
+    roles = {k: table[k] for k in ("id", "texts")} | {"document": table["document"] or "none"}
+    ratings = Ratings.from_table(frame, human=human, chosen=chosen, metrics=[], **roles)
+    more = {str(name): frame[name] for name in frame.columns if name != human}
+    return {
+        "ratings": ratings if adequate is None else ratings.cut(adequate),
+        "judges": table["judges"], "columns": more,
     }  # fmt: skip
 
 

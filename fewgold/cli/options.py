@@ -91,6 +91,11 @@ Orientation = Annotated[
 #: What a result is about: these very segments, or the system that made them.
 Target = Literal["pool", "process"]
 
+EstimateTarget = Annotated[
+    Target,
+    described("WHAT", "pool: the score of these segments; process: of a new test set like it."),
+]
+
 #: Rules that say when to stop rating.
 StoppingRule = Literal["kelly", "hall"]
 Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")]

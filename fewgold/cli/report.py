@@ -35,7 +35,10 @@ def report(
     pool: str | None = option(None, "POOL", "Of a sheet: the pool, if it has moved."),
     human: str | None = option(None, "COLUMN", "Column of labels.", panel=options.LABELS),
     chosen: options.Chosen = None,
+    labels: options.LabelFile = None,
+    on: options.LabelKey = None,
     metrics: options.LabelMetrics = None,
+    target: options.EstimateTarget = "pool",
     force: bool = flag(False, "--force", "Overwrite an existing page."),
     json: Json = False,
     quiet: Quiet = False,
@@ -62,10 +65,14 @@ def report(
     of_campaign = input.is_campaign(file)
     if of_campaign and (limits is not None or pool is not None):
         raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
-    if chosen is None and (human is not None or metrics is not None):
+    if of_campaign and target != "pool":
         raise typer.BadParameter(
-            "--human and --metrics are for tables with labels; say how those were chosen: --chosen "
-            "random."
+            "the report of a campaign is about its pool; fewgold estimate has --target process."
+        )
+    of_table = {"--human": human, "--metrics": metrics, "--labels": labels, "--on": on}
+    if chosen is None and (unused := [k for k, v in of_table.items() if v is not None]):
+        raise typer.BadParameter(
+            f"{unused[0]} is for tables with labels; say how those were chosen: --chosen random."
         )
     if chosen is not None and (of_campaign or pool is not None):
         raise typer.BadParameter("--chosen is for tables with labels, not sheets and campaigns.")
@@ -76,14 +83,14 @@ def report(
             from fewgold.report import study_report
 
             named = options.named(metrics=metrics) | {"human": parse.names(human) or None}
-            found = input.labelled(file, chosen, quiet, **named)
+            found = input.labelled(file, chosen, quiet, labels=labels, on=on, **named)
             partial = partial_ratings(found, parse.limits(limits))
             usual = input.estimator_for(estimator, found.pool)
             ratings = ratings_for(partial if cut is None else partial.cut(cut), usual, gaps)
             words = options.typed(context, _NOT_ESTIMATING)
             made = study_report(
                 ratings, usual, strategy=f"labels+{usual.name}", title=title or Path(file).stem,
-                confidence=level or 0.95, unrated=partial.missing.tolist(),
+                confidence=level or 0.95, unrated=partial.missing.tolist(), target=target,
                 context={"commands": [shlex.join(["fewgold", "estimate", file, *words])]},
             )  # fmt: skip
         elif of_campaign:
@@ -108,7 +115,7 @@ def report(
             again = shlex.join(["fewgold", "estimate", file, *typed])
             made = study_report(
                 ratings, usual, strategy=record["strategy"], title=title or Path(file).stem,
-                confidence=level or 0.95, unrated=partial.missing.tolist(),
+                confidence=level or 0.95, unrated=partial.missing.tolist(), target=target,
                 context={
                     "commands": [*sheets.commands(file, pool, record), again],
                     "chances": record.get("chances"),

@@ -194,7 +194,8 @@ class Comparison:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The notes, and what the results themselves warn of."""
-        found = list(self.notes)
+        told = (note for e in self.estimates for note in e.ratings.warnings)
+        found = list(dict.fromkeys((*self.notes, *told)))
         sign = -1 if self.higher_is_better else 1
         scores = sign * np.array([float(self.estimates[k].value) for k in self._order])
         if (np.diff(scores) < 0).any():
@@ -376,7 +377,7 @@ class Comparison:
             **{k: told[k] for k in ("seed", "pool")},
             "y": hashlib.sha256(scores).hexdigest()[:6],
             "v": told["v"],
-            **{k: told[k] for k in ("scale", "orient") if k in told},
+            **{k: told[k] for k in ("scale", "orient", "chosen") if k in told},
             **self.told,
         }
         if not self.higher_is_better:

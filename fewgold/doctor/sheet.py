@@ -133,7 +133,7 @@ def _facts(record: dict[str, Any]) -> dict[str, Any]:
         "strategy": record["strategy"],
         "seed": record["seed"],
         "drawn": f"{record['n']:,} of {pool['size']:,} segments",
-        "pool": pool["path"] or "read from standard input",
+        "pool": "in the side file" if "table" in pool else pool["path"] or "from standard input",
     }
     if record.get("given"):
         facts["before"] = f"{len(record['given']['segments']):,} ratings of an earlier wave"
@@ -213,9 +213,10 @@ def _what_next(
             commands.insert(0, Command(text, "whether the ratings so far are enough"))
         if ready:
             sheet = shlex.quote(re.sub(r"(\.[ct]sv)$", r"-more\1", path))
-            pool = shlex.quote(str(Path(sheets.design_path(path)).parent / record["pool"]["path"]))
-            text = f"fewgold select {pool} --given {name} --budget 20 --out {sheet}"
-            if record["pool"]["size"] - total >= 20 and not record.get("given"):
+            stored = record["pool"]["path"]
+            if stored and record["pool"]["size"] - total >= 20 and not record.get("given"):
+                pool = shlex.quote(str(Path(sheets.design_path(path)).parent / stored))
+                text = f"fewgold select {pool} --given {name} --budget 20 --out {sheet}"
                 commands.append(Command(text, "20 further segments, if that is not precise enough"))
             half = 0.1 if scale is None else (scale[1] - scale[0]) / 40
             text = f"fewgold plan --half-width {half:g} --pilot {name}"

@@ -253,6 +253,11 @@ class Roles:
             "orientation": dict(self.orientation),
         }  # fmt: skip
 
+    @property
+    def gappy(self) -> list[str]:
+        """Columns that would be metrics but for their gaps."""
+        return [name for name, why in self.left_out.items() if why.reason is Reason.GAPS]
+
     def notes(self, audience: str = "cli") -> list[str]:
         """What was guessed, left out or filled, in sentences.
 

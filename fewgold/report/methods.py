@@ -40,9 +40,12 @@ def methods(study: StudyNumbers) -> str:
     inside = "" if study.documents is None else f" in {study.documents['pool']} documents"
     system = study.context.get("system")
     of = f" of the system {shorter(system)}" if system else ""
+    about = f"over {study.size} segments"
+    if study.process:
+        about = f"to expect in new test sets like this one of {study.size} segments"
     sentences = [
-        f"We estimated the {study.what} over {study.size} segments{inside}{of} from human ratings "
-        f"of {study.n} of them ({study.n / study.size:.1%})."
+        f"We estimated the {study.what} {about}{inside}{of} from human ratings of {study.n} of "
+        f"them ({study.n / study.size:.1%})."
     ]
     for name in study.samplers:
         sentences.append(_cited(describe_sampler(name, _doc(study.estimator.sampler))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -103,13 +103,20 @@ def same_error(se: float, variance: float, size: float) -> float:
     return 1.0 / (se**2 / variance + 1.0 / size)
 
 
+def about_process(estimate: Estimate) -> bool:
+    """Whether an estimate is about new segments like those of the pool."""
+    if isinstance(estimate, LinearEstimate):
+        return estimate.ratings.sample.info.target == "process"
+    return getattr(estimate, "target", "pool") == "process"
+
+
 def saved(ratings: Ratings, estimate: Estimate) -> Saved:
     """What the strategy was worth against the mean of a plain random sample."""
     n, size = ratings.n, len(ratings.sample.pool)
     linear = estimate if isinstance(estimate, LinearEstimate) else None
     if n < 2:
         return Saved(n, why="one rating does not show how much scores vary")
-    process = getattr(estimate, "target", "pool") == "process"
+    process = about_process(estimate)
     whole = math.inf if process else float(size)
     variance = pool_variance(ratings)
     if linear is None:  # shares: their spread follows from their mean
@@ -250,10 +257,25 @@ class StudyNumbers:
     unrated: Sequence[str] = ()
     strays: int = 0
     context: Mapping[str, Any] = field(default_factory=dict)
+    target: str = "pool"
 
     @cached_property
     def estimate(self) -> Estimate:
-        return self.estimator.estimate(self.ratings)
+        return self._estimated(self.estimator, self.ratings)
+
+    def _estimated(self, estimator: Estimator, ratings: Ratings) -> Estimate:
+        """The estimate for what the study is about."""
+        if self.target == "pool":
+            return estimator.estimate(ratings)
+        if hasattr(estimator, "target"):
+            estimator = replace(estimator, target=self.target)  # type: ignore[type-var]
+        made = estimator.estimate(ratings)
+        return made.for_process() if isinstance(made, LinearEstimate) else made
+
+    @property
+    def process(self) -> bool:
+        """Whether the result is about new segments like these."""
+        return about_process(self.estimate)
 
     @cached_property
     def record(self) -> dict[str, Any]:
@@ -286,8 +308,7 @@ class StudyNumbers:
         if adequate is not None:
             share = f"share of segments with a score {adequate}"
         if self.linear is None:
-            process = getattr(self.estimate, "target", "pool") == "process"
-            return "success rate of the system" if process else share
+            return "success rate of the system" if self.process else share
         if adequate is not None:
             return share
         return f"mean {self.context.get('score') or 'human score'}"
@@ -313,7 +334,7 @@ class StudyNumbers:
     @cached_property
     def exact(self) -> bool:
         """Whether every segment was rated, and nothing is left to chance."""
-        return self.n == self.size and getattr(self.estimate, "target", "pool") != "process"
+        return self.n == self.size and not self.process
 
     @cached_property
     def saved(self) -> Saved:
@@ -518,7 +539,7 @@ class StudyNumbers:
             if type(other) is type(self.estimator) and other.bound == self.estimator.bound:
                 continue
             try:
-                row = self._row(other.estimate(self.ratings))
+                row = self._row(self._estimated(other, self.ratings))
             except FewgoldError:  # not for this sample
                 continue
             # An estimator that fell back on the plain mean is no second opinion.
@@ -550,7 +571,8 @@ class StudyNumbers:
                 {k: [w.get(k) for w in told] for k in ("n", "value", "low", "high")}, dtype=float
             )
             return frame.assign(n=frame["n"].cumsum())
-        if not self.ratings.sample.design.drawn_as("simple") or self.n < 2 * _FIRST:
+        simple = self.ratings.sample.design.drawn_as("simple") and self.chosen is None
+        if not simple or self.n < 2 * _FIRST:  # labels that exist come in the order of a table
             return None
         first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
         looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
@@ -559,11 +581,8 @@ class StudyNumbers:
             for k in looks[:-1]:
                 design = simple_design(k, self.size)
                 part = Sample(sample.pool, sample.indices[:k], design, info=sample.info)
-                rows.append(
-                    self._row(
-                        self.estimator.estimate(Ratings(part, scores[:k], self.ratings.limits))
-                    )
-                )
+                so_far = Ratings(part, scores[:k], self.ratings.limits)
+                rows.append(self._row(self._estimated(self.estimator, so_far)))
         except FewgoldError:  # an estimator that asks for more ratings
             return None
         rows.append(self._row(self.estimate, self.record))
@@ -581,7 +600,6 @@ class StudyNumbers:
         tolerance, half, se = self.context.get("tolerance"), self.half_width, self.record["se"]
         if tolerance is None or not half or not se or self.n == self.size:
             return None
-        share = getattr(self.estimate, "target", "pool") == "process"
-        size = math.inf if share else float(self.size)
+        size = math.inf if self.process else float(self.size)
         own = se**2 / (1 / self.n - 1 / size)  # variance of one rating, as this strategy sees it
         return same_error(se * float(tolerance) / half, own, size)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold._version import __version__
-from fewgold.common.checks import check_confidence
+from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.text import plain_frame, plain_value
 from fewgold.errors import DataError
 from fewgold.estimator import Estimator
@@ -100,6 +100,7 @@ def study_report(
     unrated: Iterable[Any] | None = None,
     strays: int = 0,
     context: Mapping[str, Any] | None = None,
+    target: str = "pool",
 ) -> StudyReport:
     """The report of one study.
 
@@ -131,6 +132,8 @@ def study_report(
         ``system``, ``gaps`` (how missing ratings were treated), ``worst_case`` (ends of the
         interval whatever the missing scores are), ``pool_file``, ``commands`` (to do
         it again); everything else is shown at a glance as it is.
+    target
+        ``"pool"``: the score of these segments. ``"process"``: of a new test set like this one.
 
     Examples
     --------
@@ -165,5 +168,6 @@ def study_report(
         unrated=[str(segment) for segment in unrated or ()],
         strays=int(strays),
         context=dict(context or {}),
+        target=check_choice("target", target, ("pool", "process")),
     )
     return StudyReport(study, title)

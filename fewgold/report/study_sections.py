@@ -121,6 +121,8 @@ def top(study: StudyNumbers) -> list[Section]:
     whole = "" if what.startswith("Success") else f" of all {study.size} segments"
     if "segments" in what:
         whole = f", among all {study.size}"
+    if study.process and study.linear is not None:
+        whole = " in a new test set like this one"
     found: list[Section] = [
         report.Headline(f"{what}{whole}, estimated", study.shown(record["value"]), lines)
     ]

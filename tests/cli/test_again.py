@@ -45,6 +45,8 @@ DRAWN: dict[str, list[str]] = {
     "uniform": ["--budget", "30", "--uncertainty", "words", "--uniform", "10%"],
     "score_column": ["--budget", "30", "--score-column", "mqm"],
     "in_order": ["--budget", "30", "--strategy", "random", "--in-order"],
+    "by": ["--budget", "60", "--by", "doc_id", "--per-slice", "2"],
+    "per_slice": ["--budget", "80", "--by", "doc_id", "--per-slice", "3"],
 }
 #: Options that have a test of their own below, or change no sheet.
 ELSEWHERE = {
@@ -258,4 +260,5 @@ def test_the_report_of_a_campaign_does_its_estimate_again(
     assert {k: made[k] for k in page["estimate"]} == page["estimate"]
     tried = {"gaps", "estimator", "confidence", "adequate"}
     sheets_only, of_the_page = {"limits", "pool"}, {"out", "title", "force", "json", "quiet"}
-    assert options_of("report") == tried | sheets_only | of_the_page
+    labels = {"human", "chosen", "metrics"}  # of a table that people labelled, not of a campaign
+    assert options_of("report") == tried | sheets_only | of_the_page | labels
