@@ -589,6 +589,13 @@ class Design:
         total = self._sums(self.weights, self.groups)
         return np.asarray(np.where(total > 0, total, 1.0))
 
+    @property
+    def _centring_shares(self) -> FloatArray:
+        """Weight of each segment in the mean that `_centred` takes from it: (..., n)."""
+        if not self._by_strata or self._n_groups == 1:
+            return self.weights
+        return np.asarray(self.weights / self._spread(self._group_weights, self.groups))
+
     @_cached
     def _group_counts(self) -> FloatArray:
         """Segments of each group: (..., groups)."""

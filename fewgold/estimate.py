@@ -246,11 +246,10 @@ class LinearEstimate:
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         mean = np.vecdot(self.residuals, self.design.weights)
-        counting = self._counting()
-        dev = self.design.deviations(counting)[..., 0, :]
+        dev = self.deviations()
         square = np.vecdot(dev, dev)
         if self.design.documents is not None:
-            square *= self.design._document_factor(counting)[..., 0]
+            square *= self.design._document_factor(self._counting())[..., 0]
         return np.asarray(mean), np.asarray(square)
 
     def deviations(self, design: Design | None = None) -> FloatArray:
@@ -259,7 +258,14 @@ class LinearEstimate:
         Their squares sum to the variance, but for the share of the freedom that slopes took.
         ``design`` is another one to look at the same ratings with, such as without groups.
         """
-        return np.asarray((design or self.design).deviations(self._counting())[..., 0, :])
+        seen = design or self.design
+        if self.g_weights is not None and seen._by_strata and seen._n_groups > 1:
+            # Taken from the mean of a stratum once more, what slopes count for would be lost: in a
+            # pair all of it.
+            return np.asarray(
+                self.g_weights * seen.deviations(self.residuals[..., None, :])[..., 0, :]
+            )
+        return np.asarray(seen.deviations(self._counting())[..., 0, :])
 
     def _counting(self) -> FloatArray:
         """Residuals as they count through fitted slopes: (..., 1, n)."""

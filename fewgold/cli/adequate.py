@@ -57,6 +57,9 @@ def alpha(
         panel=_COLUMNS,
     ),
     system: str | None = option(None, "COLUMN", "Systems.", panel=_COLUMNS),
+    by: str | None = option(
+        None, "COLUMN,…", "Slices: a rate for each value, such as each language.", panel=_COLUMNS
+    ),
     adequate: str | None = option(None, "CUT", "Human scores that are adequate, such as '<=0'."),
     threshold: str | None = option(
         None,
@@ -126,7 +129,7 @@ def alpha(
     found: Any
     target = target or ("pool" if counts is None else "process")
     if counts is not None:
-        if any((human, metric, system, adequate, threshold, chosen, labels, on)):
+        if any((human, metric, system, by, adequate, threshold, chosen, labels, on)):
             raise typer.BadParameter("columns and cuts go with a FILE, not with --counts.")
         found = success_rates_of(_counts(counts, pairs), priors, target)
     else:
@@ -146,14 +149,15 @@ def alpha(
             read, quiet, human=None if human is None else [human], system=system, texts=[],
             metrics=judges, need_id=False, fills=False,
         )  # fmt: skip
+        rows, group = input.sliced(seen.table, seen.system, by)
         columns: dict[str, Any] = {
-            "human": seen.one_human(), "metric": judges or None, "system": seen.system,
+            "human": seen.one_human(), "metric": judges or None, "system": group,
             "priors": priors, "adequate": passing, "threshold": cut, "target": target,
         }  # fmt: skip
         if chosen is None:
-            found = success_rates(seen.table, pairs=pairs, **columns)
+            found = success_rates(rows, pairs=pairs, **columns)
         else:
-            found = success_rates_chosen(seen.table, chosen=chosen, **columns)
+            found = success_rates_chosen(rows, chosen=chosen, **columns)
     frame = found.to_frame(level)
     kind = None if correction == "none" else correction
     several = len(found.posteriors) > 1
@@ -161,6 +165,7 @@ def alpha(
     notes(found.notes, quiet)
     written = draw(lambda: found.plot(confidence=level), out, quiet)
     record = {
+        **({} if by is None else {"by": by}),
         "metric": found.metric, "pairs": pairs, "target": target, "confidence": level,
         "systems": frame.to_dict("records"),
         "comparisons": [] if pairwise is None else pairwise.to_frame().to_dict("records"),

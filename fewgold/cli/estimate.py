@@ -112,7 +112,7 @@ def estimate(
             "--human A,B is the mean of several raters, --criteria A,B are several criteria side "
             "by side: give one of the two."
         )
-    ends, passing = parse.limits(limits), parse.cut("--share", adequate)
+    ends, passing = parse.limits(limits), parse.cut("--share or --adequate", adequate)
     asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
     human = asked.numerator or human
     made_by = None if bound is None or bound in _TAILS else parse.bound(bound)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from fewgold.cli import parse
 from fewgold.cli.console import note, notes
 from fewgold.cli.options import EngineName
 from fewgold.errors import DataError, UnknownNameError
@@ -219,6 +220,25 @@ def columns_beside(
         return np.asarray([values[rows[str(i)]] for i in ratings.sample.ids])
 
     return find
+
+
+def sliced(
+    table: pd.DataFrame, system: str | None, by: str | None
+) -> tuple[pd.DataFrame, str | None]:
+    """The table with a column of systems crossed with slices, and its name."""
+    from fewgold import io
+    from fewgold.errors import UnknownNameError
+
+    if by is None:
+        return table, system
+    several = system is not None and table[system].nunique() > 1
+    names = [*([system] if several and system is not None else []), *parse.names(by)]
+    for name in names:
+        if name not in table.columns:
+            raise UnknownNameError("column", name, map(str, table.columns))
+    cells = [["(empty)" if io.is_empty(v) else str(v) for v in table[n].tolist()] for n in names]
+    label = ", ".join(names)
+    return table.assign(**{label: [" / ".join(row) for row in zip(*cells, strict=True)]}), label
 
 
 def labelled(

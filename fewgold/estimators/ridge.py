@@ -103,7 +103,7 @@ class Ridge(Estimator):
         scale = np.where(scale > 0, scale, 1.0)
         dev /= scale[..., None]  # so that a metric's variance is about 1
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
-        signs, own = self._signs(dev, orientation), sample.design.weights
+        signs, own = self._signs(dev, orientation), sample.design._centring_shares
         if beside:
             own = np.square(sample.design._weight_basis).sum(-2)
         balance = sample.design.balance
@@ -127,8 +127,12 @@ class Ridge(Estimator):
             inflation = np.ones(y.shape)
         if sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the
-            # strength of the penalty was chosen by the same ratings, and that count misses it.
-            shrunk = np.where(left_out[..., None], np.maximum(1.0 - fit.leverage, 0.1), 1.0)
+            # strength of the penalty was chosen by the same ratings, and that count misses it. The
+            # two ratings of a stratum are mirror images about their mean: without one of them the
+            # other would not count either.
+            beyond = sample.design._centring_shares - sample.design.weights
+            leverage = fit.leverage / np.maximum(1.0 - beyond, 1e-6)
+            shrunk = np.where(left_out[..., None], np.maximum(1.0 - leverage, 0.1), 1.0)
             g /= shrunk
             inflation = None if inflation is None else inflation / shrunk
         controls = None
@@ -190,9 +194,9 @@ def ridge_slopes(
     """The fit at the strength of least leave-one-out error, or an average over strengths.
 
     ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the leverages
-    of the ratings without metrics: their weights in the mean. Where ``choose`` (...) is False the
-    fits of all strengths are averaged, by the errors that are left beside ``balance`` (..., q, n),
-    centred balanced variates.
+    of the ratings without metrics: their weights in the means taken out. Where ``choose`` (...) is
+    False the fits of all strengths are averaged, by the errors that are left beside ``balance``
+    (..., q, n), centred balanced variates.
     """
     batch, (columns, n) = dev.shape[:-2], dev.shape[-2:]
     p = columns - 1

@@ -39,6 +39,9 @@ CHANGES: dict[str, dict[str, Change]] = {
         "bound": (SHEET, ("--bound", "student")),
         "limits": (FEW, ("--limits", "0,12")),
         "adequate": (SHEET, ("--adequate", "<=4")),
+        "prior": (
+            (*SHEET, "--adequate", "<=4", "--estimator", "alpha"), ("--prior", "alpha=0.9@50")
+        ),
         "by": (SHEET, ("--by", "lang")),
         "least": ((*SHEET, "--by", "doc"), ("--least", "2")),
         "shrink": ((*SHEET, "--by", "lang", "--least", "2"), ("--shrink",)),

@@ -89,3 +89,16 @@ def test_labels_that_exist_have_slices_too(run: Run, sheet: pd.DataFrame) -> Non
     options = ("--human", "human", "--chosen", "random", "--by", "lang", "--id", "segment")
     found = json.loads(run("estimate", "labels.csv", *options, "--json").stdout)
     assert sum(row["n"] for row in found["slices"]["slices"]) == labelled["human"].notna().sum()
+
+
+def test_success_rates_of_slices(run: Run, sheet: pd.DataFrame) -> None:
+    judged = sheet.assign(
+        passed=(sheet["human"] > sheet["human"].median()).where(sheet.index % 2 == 0).astype(float),
+        judge=(sheet["comet"] > 0).astype(int),
+    )
+    judged.to_csv("judged.csv", index=False)
+    options = ("--human", "passed", "--metric", "judge", "--by", "lang", "--json")
+    found = json.loads(run("alpha", "judged.csv", *options).stdout)
+    assert {row["system"]: row["items"] for row in found["systems"]} == (
+        sheet["lang"].value_counts().to_dict()
+    )
