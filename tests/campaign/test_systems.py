@@ -90,7 +90,7 @@ def test_it_is_the_comparison_of_the_table(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {
             "segment": segments, "system": pool.system, "document": pool.documents,
-            **{m: v for m, v in pool.metrics.items()},
+            **pool.metrics,
             "score": [truth(*i.split(":")) if i in rated else np.nan for i in pool.ids.tolist()],
         }
     )  # fmt: skip
@@ -254,7 +254,7 @@ def test_the_state_of_all_systems(tmp_path: Path) -> None:
 
 def test_what_cannot_be_begun(tmp_path: Path) -> None:
     pool, segments = outputs()
-    with pytest.raises(DataError, match="There are 3 segments|there are 3 segments"):
+    with pytest.raises(DataError, match="there are 3 segments for 240"):
         Campaign.create(tmp_path / "a", pool, segments=["1", "2", "3"])
     one = pool.take(np.arange(N))
     with pytest.raises(DataError, match="one system only"):
@@ -286,7 +286,7 @@ def test_a_rater_gets_whole_segments_in_an_order_of_their_own(tmp_path: Path) ->
             seen.append(id)
     assert sum(map(len, given.values())) == 120
     assert not study.desk.left("ann")[1]
-    orders = {rater: set() for rater in given}
+    orders: dict[str, set[tuple[str, ...]]] = {}
     for rater, seen in given.items():
         triples = [seen[k : k + 3] for k in range(0, len(seen), 3)]
         # All three outputs of a segment come one after the other.
@@ -294,9 +294,10 @@ def test_a_rater_gets_whole_segments_in_an_order_of_their_own(tmp_path: Path) ->
         orders[rater] = {tuple(i.split(":")[0] for i in three) for three in triples}
         assert len(orders[rater]) > 2
     # And two raters of one segment see its outputs in different orders, often.
-    order = {
-        r: {s[0].split(":")[1]: s for s in zip(*[iter(seen)] * 3)} for r, seen in given.items()
-    }
+    order: dict[str, dict[str, tuple[str, ...]]] = {}
+    for rater, seen in given.items():
+        parts = [tuple(seen[k : k + 3]) for k in range(0, len(seen), 3)]
+        order[rater] = {three[0].split(":")[1]: three for three in parts}
     both = [s for s in order["ann"] if s in order["bob"]]
     assert both and any(order["ann"][s] != order["bob"][s] for s in both)
 
