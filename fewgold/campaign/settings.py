@@ -62,6 +62,10 @@ class Settings:
     uniform, chances
         With uneven chances: the share of equal ones, if it was said, and where they come from, in
         a sentence for reports.
+    systems
+        The systems to compare, where the campaign holds the outputs of several; see `Campaign.of`.
+    shared
+        Whether these are rated on the same segments; else each has a sample of its own.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -87,6 +91,8 @@ class Settings:
     higher_is_better: bool | None = None
     uniform: float | None = None
     chances: str = ""
+    systems: tuple[str, ...] = ()
+    shared: bool = True
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -96,6 +102,7 @@ class Settings:
         object.__setattr__(
             self, "shown", tuple(check_choice("shown", s, SHOWN) for s in as_names(self.shown))
         )
+        object.__setattr__(self, "systems", as_names(self.systems))
         check_count("each", self.each)
         if self.higher_is_better not in (None, True, False):
             raise FewgoldError(
