@@ -15,7 +15,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from fewgold.errors import FewgoldError
-from fewgold.web import annotate, explore, overview, plan, replay
+from fewgold.web import annotate, begin, explore, overview, plan, replay
 from fewgold.web.folder import Campaigns
 from fewgold.web.replay_data import NoTable
 from fewgold.web.site import HEADERS, LOOPBACK, Guard, Site, same
@@ -62,6 +62,7 @@ def create_app(
         campaigns = Campaigns(
             place, lambda at: _app(replace(site, campaign=at, kept={}), *_CAMPAIGN)
         )
+        app.include_router(begin.routes(site, campaigns))
         app.mount("/c/{campaign}", campaigns.owner())
         app.mount("/rate", campaigns.raters())
 
