@@ -23,6 +23,7 @@ from fewgold.formats import Keys, Rating, Segment, Tasks, alias, holds_name
 from fewgold.pool import Pool
 
 if TYPE_CHECKING:
+    from fewgold.campaign.settings import Settings
     from fewgold.campaign.study import Campaign
 
 
@@ -54,20 +55,31 @@ AND (
 ) < {wanted}
 """
 # What the rater was given last and has not answered comes first, such as after taking it back.
-_NEXT_OPEN = """
+# Outputs of several systems for one segment have one turn; each rater gets them in another order.
+_NEXT = """
 SELECT * FROM (
-    SELECT o.segment FROM ({open}) AS o JOIN claims ON claims.segment = o.segment
-    WHERE claims.rater = :rater AND claims.at > :since ORDER BY claims.at DESC LIMIT 1
+    SELECT o.segment, 1 FROM ({open}) AS o JOIN claims ON claims.segment = o.segment
+    WHERE claims.rater = :rater AND claims.at > :since
+    ORDER BY claims.at DESC, lot(:rater, o.segment) LIMIT 1
 )
-UNION ALL SELECT * FROM ({open} ORDER BY wave, turn LIMIT 1) LIMIT 1
+UNION ALL SELECT segment, 0 FROM (
+    {open} ORDER BY wave, turn, lot(:rater, drawn.segment) LIMIT 1
+) LIMIT 1
+"""
+# A rater who gets one output of a segment gets those of the other systems as well, as far as nobody
+# else has them: differences between systems are then not differences between raters.
+_BESIDE = """
+INSERT OR REPLACE INTO claims SELECT segment, :rater, :at FROM ({open} AND drawn.segment IN (
+    SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
+    WHERE outputs.place = :place
+))
 """
 
 
-def _next(wanted: str) -> str:
-    return _NEXT_OPEN.format(open=_OPEN.format(wanted=wanted))
-
-
-_NEXT, _NEXT_BY_LOT = _next(_WANTED), _next(_WANTED_BY_LOT)
+def _open(query: str, settings: Settings) -> str:
+    """A query with the condition that a segment is open to a rater."""
+    wanted = _WANTED_BY_LOT if settings.second else _WANTED
+    return query.format(open=_OPEN.format(wanted=wanted))
 
 
 @dataclass(frozen=True)
@@ -185,11 +197,15 @@ class Desk:
             "rater": rater, "since": time.time() - (settings.hold if hold is None else hold),
             "each": settings.each, "second": settings.second,
         }  # fmt: skip
-        row = database.execute(_NEXT_BY_LOT if settings.second else _NEXT, asked).fetchone()
+        row = database.execute(_open(_NEXT, settings), asked).fetchone()
         if row is None:
             return None
-        _keep(database, row[0], rater)
-        return int(row[0])
+        place, held = row
+        if not held and settings.systems and settings.shared:
+            beside = asked | {"place": place, "at": time.time() - 1e-3}
+            database.execute(_open(_BESIDE, settings), beside)
+        _keep(database, place, rater)
+        return int(place)
 
     def rate(self, rating: Rating) -> Kept:
         """Store an answer from a page, once however often it is sent; it is on the disk then.
@@ -505,10 +521,12 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     """
     check_choice("which", which, WHICH)
     check_count("context", context, 0)
-    pool, sample, settings = campaign.pool, campaign.sample, campaign.settings
-    wanted = set(sample.indices.tolist())
+    pool, settings, drawn = campaign.pool, campaign.settings, campaign.store.drawn()
+    if not drawn.size:
+        campaign.store.sample()  # an error, since nothing was drawn yet
+    wanted = set(drawn.tolist())
     if which == "last":
-        wanted = set(sample.indices[-campaign.waves[-1].n :].tolist())
+        wanted = set(drawn[-campaign.waves[-1].n :].tolist())
     if which == "unrated":
         names = set(campaign.unrated)
         wanted = {p for p in wanted if str(pool.ids[p]) in names}
@@ -529,7 +547,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     else:
         documents = rng.permutation(int(pool._passages.max()) + 1)
         shown = _with_context(campaign, wanted, context, documents, masked)
-    systems = [settings.system] if pool.system is None else np.unique(pool.system).tolist()
+    systems = [settings.system] if pool.system is None else sorted(set(pool.system.tolist()))
     named = masked and any(holds_name(settings.name, s and str(s)) for s in systems)
     name = Tasks.name if named else settings.name
     return Tasks(

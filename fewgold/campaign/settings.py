@@ -63,6 +63,10 @@ class Settings:
     uniform, chances
         With uneven chances: the share of equal ones, if it was said, and where they come from, in
         a sentence for reports.
+    systems
+        The systems to compare, where the campaign holds the outputs of several; see `Campaign.of`.
+    shared
+        Whether these are rated on the same segments; else each has a sample of its own.
     second
         Share of the sampled segments, chosen by lot, that get one rater more than ``each``.
     hold
@@ -102,6 +106,8 @@ class Settings:
     higher_is_better: bool | None = None
     uniform: float | None = None
     chances: str = ""
+    systems: tuple[str, ...] = ()
+    shared: bool = True
     second: float = 0.0
     hold: float = 1800.0
     check_every: int = 0
@@ -116,6 +122,7 @@ class Settings:
         object.__setattr__(
             self, "shown", tuple(check_choice("shown", s, SHOWN) for s in as_names(self.shown))
         )
+        object.__setattr__(self, "systems", as_names(self.systems))
         check_count("each", self.each)
         if self.higher_is_better not in (None, True, False):
             raise FewgoldError(
