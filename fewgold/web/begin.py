@@ -1,11 +1,11 @@
-"""Begin a campaign in the browser: upload a table, check it, plan, say what raters see, create it."""
+"""Begin a campaign in the browser: upload a table, check it, plan, and say what raters see."""
 
 from __future__ import annotations
 
 import io
 import math
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +14,10 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
+from fewgold.common.checks import as_limits
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.formats import RatingScale
+from fewgold.planning import Outlook
 from fewgold.report import number
 from fewgold.web import beginning
 from fewgold.web.beginning import NONE, ROLES, Chosen, Known, Table, Wanted
@@ -206,7 +208,7 @@ def _checking(router: APIRouter, desk: Desk) -> None:
         names = table.columns
         preview = table.frame.head(_ROWS)
         words = ["fewgold", "doctor", draft.shown, *_doctor_options(table)]
-        told = [f for f in table.diagnosis.findings]
+        told = table.diagnosis.findings
         return desk.site.page(
             request, "begin_table.html", status, draft=draft, table=table, found=found,
             names=names, trouble=trouble, findings=told, facts=_facts(table),
@@ -245,8 +247,6 @@ def _checking(router: APIRouter, desk: Desk) -> None:
             if fields.text("go") == "look":
                 draft.keep(columns=kept)
                 return RedirectResponse(f"/begin/{key}/table", 303)
-            if after.diagnosis.kind not in ("table", "answers"):
-                raise DataError(f"this is {after.diagnosis.title}, and not a table of outputs.")
             _check(after)
         except FewgoldError as error:
             return page(request, draft, after, 400, error.message_for("web"))
@@ -319,7 +319,9 @@ def _check(table: Table) -> None:
     """Refuse a table of which no campaign can be made."""
     pool = table.segments
     if len(pool) < 2:
-        raise DataError(f"the table has {len(pool)} segment; there must be two or more to choose from.")
+        raise DataError(
+            f"the table has {len(pool)} segment; there must be two or more to choose from."
+        )
 
 
 # 3. The plan: scale, strategy and budget, with the ± that they lead to
@@ -395,11 +397,10 @@ def read_plan(table: Table, about: Known | None, sent: Mapping[str, str]) -> For
         elif not low < high:
             form = form.but(high=f"Expected more than {low:g}, where the scale begins.")
     if form["tolerance"] is not None and not form.errors:
-        ends, _ = scale_of(form)
-        width = {"mqm": 25.0, None: math.inf}.get(ends) if not isinstance(ends, tuple) else None  # type: ignore[call-overload]
-        width = ends[1] - ends[0] if isinstance(ends, tuple) else width
-        if width is not None and form["tolerance"] >= width / 2:
-            form = form.but(tolerance=f"Expected less than half of the scale ({width / 2:g}).")
+        ends = as_limits(scale_of(form)[0])
+        if ends is not None and form["tolerance"] >= (ends[1] - ends[0]) / 2:
+            most = (ends[1] - ends[0]) / 2
+            form = form.but(tolerance=f"Expected less than half of the scale ({most:g}).")
     return form
 
 
@@ -416,8 +417,7 @@ def expected(table: Table, about: Known | None, form: Form) -> tuple[dict[str, A
 
 def _expected(table: Table, about: Known | None, form: Form) -> dict[str, Any]:
     limits, better = scale_of(form)
-    ends = (0.0, 25.0) if limits == "mqm" else limits
-    assert not isinstance(ends, str)
+    ends = as_limits(limits)
     taken = about or beginning.guess(ends, better, table)
     if form["sd"] is not None:
         taken = replace(taken, sd=form["sd"])
@@ -437,7 +437,7 @@ def _expected(table: Table, about: Known | None, form: Form) -> dict[str, Any]:
             "apart": "" if apart is None else _width(apart.half_width(by, n, level)),
         })  # fmt: skip
         if own or name == "random+mean":
-            points = _curve(lambda k, by=by: outlook.half_width(by, k, level), n, size)
+            points = _curve(outlook, by, n, level)
             mark = (float(n), half) if math.isfinite(half) else None
             series.append((name, points, mark))
     series.sort(key=lambda one: one[0] != form["strategy"])
@@ -471,14 +471,14 @@ def _width(half: float) -> str:
     return number(half) if math.isfinite(half) else "unknown"
 
 
-def _curve(at: Callable[[int], float], n: int, size: int) -> list[tuple[float, float]]:
-    """Half-widths by number of ratings around the budget; those of a few ratings are left out."""
+def _curve(outlook: Outlook, strategy: str, n: int, level: float) -> list[tuple[float, float]]:
+    """Half-widths by number of ratings around the budget; those of few ratings are left out."""
+    size = outlook.size or 4 * n
     counts = np.unique(np.geomspace(max(min(n / 4, size), 4), min(4 * n, size), 40).round())
-    found = [(float(k), at(int(k))) for k in {*counts.tolist(), float(n)}]
-    least = at(n)
-    return sorted(
-        (k, x) for k, x in found if math.isfinite(x) and (not math.isfinite(least) or x <= 4 * least or least == 0)
-    )
+    points = [(float(k), outlook.half_width(strategy, int(k), level)) for k in {*counts, float(n)}]
+    own = outlook.half_width(strategy, n, level)
+    most = 4 * own if math.isfinite(own) and own > 0 else math.inf
+    return sorted((k, half) for k, half in points if math.isfinite(half) and half <= most)
 
 
 def _planning(router: APIRouter, desk: Desk) -> None:
@@ -551,15 +551,13 @@ def _creating(router: APIRouter, desk: Desk) -> None:
     ) -> HTMLResponse:  # fmt: skip
         wanted = _wanted(draft, table, plan, texts)
         ends = (0.0, 25.0) if wanted.limits == "mqm" else wanted.limits
-        scale = RatingScale(
-            ends if not isinstance(ends, str) else None, wanted.higher_is_better
-        )
+        scale = RatingScale(ends if not isinstance(ends, str) else None, wanted.higher_is_better)
         name = beginning.folder_name(wanted.name, desk.campaigns.all())
         pool, _, notes = table.pool
         example = {k: str(v[0]) for k, v in pool.texts.items()}
         return desk.site.page(
             request, "begin_texts.html", status, draft=draft, table=table, wanted=wanted,
-            texts=texts, scale=scale, usual=scale.asked(), example=example, notes=notes,
+            texts={"question": "", **texts}, scale=scale, usual=scale.asked(), example=example, notes=notes,
             folder=name, trouble=trouble, commands=beginning.commands(table, wanted, name),
         )  # fmt: skip
 
@@ -595,8 +593,9 @@ def _creating(router: APIRouter, desk: Desk) -> None:
             name = beginning.folder_name(wanted.name, desk.campaigns.all())
 
             def work(progress: Progress) -> str:
-                made = beginning.create(draft, wanted, folder, name, progress)
-                return f"{desk.campaigns.address(made)}/overview"
+                beginning.create(draft, wanted, folder, name, progress)
+                desk.drafts.remove(draft)
+                return f"{desk.campaigns.address(name)}/overview"
 
             return _onward(desk.jobs.start(f"Beginning {wanted.name}", work))
         except FewgoldError as error:
@@ -624,4 +623,4 @@ def _name(draft: Draft) -> str:
 
 def _seed(draft: Draft) -> int:
     """A seed that stays the same while one looks at the page; the key of a draft is by chance."""
-    return sum(ord(c) * 31**k for k, c in enumerate(draft.key)) % 10**6
+    return int.from_bytes(draft.key.encode()) % 10**6

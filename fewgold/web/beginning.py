@@ -1,6 +1,6 @@
 """From a draft to a campaign: its columns, its pool, what a budget would bring, and the campaign.
 
-Everything here is what ``fewgold doctor``, ``init`` and ``select`` do, for a table that was uploaded.
+Everything here is what ``fewgold doctor``, ``init`` and ``select`` do, for an uploaded table.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import math
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -60,13 +59,12 @@ class Chosen:
         """What a draft has kept."""
         kept = draft.state.get("columns")
         known = kept if isinstance(kept, dict) else {}
-        return cls(
-            **{
-                k: tuple(v) if isinstance(v, list) else v
-                for k, v in known.items()
-                if k in cls.__dataclass_fields__
-            }
-        )
+        told: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v
+            for k, v in known.items()
+            if k in cls.__dataclass_fields__
+        }
+        return cls(**told)
 
     @property
     def told(self) -> dict[str, Any]:
@@ -113,6 +111,8 @@ class Table:
     def diagnosis(self) -> Diagnosis:
         """What the doctor says of the file."""
         told = {k: v for k, v in self.chosen.told.items() if k != "cost"}
+        if told.get("human") == [NONE]:  # the doctor may look for them all the same
+            del told["human"]
         found = examine(self.draft.path, **{k: _named(v) for k, v in told.items()})
         say = self.draft.told
         return replace(
@@ -294,9 +294,7 @@ def _document_effect(found: Roles, scores: FloatArray, rows: NDArray[np.bool_]) 
     return 0.0 if math.isnan(icc) else min(max(icc, 0.0), 1.0)
 
 
-def _similar(
-    found: Roles, scores: FloatArray, names: Sequence[str], labels: NDArray[Any]
-) -> float:
+def _similar(found: Roles, scores: FloatArray, names: Sequence[str], labels: NDArray[Any]) -> float:
     """The mean correlation of the scores of two systems on the same segments."""
     assert found.id is not None
     ids = np.array(found.cells.labels(found.id))
@@ -314,9 +312,7 @@ def _similar(
     return min(max(float(np.mean(told)), -0.9), 0.95) if told else SIMILAR
 
 
-def guess(
-    limits: tuple[float, float] | None, higher_is_better: bool | None, table: Table
-) -> Known:
+def guess(limits: tuple[float, float] | None, higher_is_better: bool | None, table: Table) -> Known:
     """What is taken where no human scores tell: a quarter of the scale, and a middling metric."""
     if limits is None:
         sd = 1.0
@@ -412,10 +408,8 @@ class Wanted:
         as_limits(self.limits)
 
 
-def create(
-    draft: Draft, wanted: Wanted, folder: Path, name: str, progress: Progress
-) -> str:
-    """Write the campaign and draw its first segments; all of it or nothing. Its name."""
+def create(draft: Draft, wanted: Wanted, folder: Path, name: str, progress: Progress) -> None:
+    """Write the campaign and draw its first segments; all of it or nothing."""
     place = folder / name
     progress(0, 3)
     table = Table.read(draft)
@@ -436,8 +430,6 @@ def create(
         if place.exists():
             raise DataError(f"there is something called {name!r} already. Choose another name.")
         os.rename(made / name, place)
-    shutil.rmtree(draft.folder, ignore_errors=True)
-    return name
 
 
 def commands(table: Table, wanted: Wanted, name: str) -> list[tuple[str, str]]:

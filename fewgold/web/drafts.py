@@ -192,7 +192,9 @@ def unpack(draft: Draft) -> None:
         try:
             _extract(path, inside, draft.name)
         except (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError) as error:
-            raise DataError(f"{draft.name!r} is damaged or cut off: {error}. Send it again.") from None
+            raise DataError(
+                f"{draft.name!r} is damaged or cut off: {error}. Send it again."
+            ) from None
         except (RuntimeError, NotImplementedError) as error:  # a password, or an odd method
             raise DataError(f"{draft.name!r} cannot be unpacked: {error}.") from None
         path.unlink()
@@ -229,7 +231,9 @@ def _extract(path: Path, to: Path, name: str) -> None:
         parts = PurePosixPath(inner.replace("\\", "/")).parts
         odd = any(p in ("..", "/") or ":" in p or "\x00" in p for p in parts)
         if odd or not parts or len(inner) > 400:
-            raise DataError(f"{name!r} holds a file with a name that leads elsewhere: {inner[:80]!r}.")
+            raise DataError(
+                f"{name!r} holds a file with a name that leads elsewhere: {inner[:80]!r}."
+            )
         place = to.joinpath(*parts)
         place.parent.mkdir(parents=True, exist_ok=True)
         with file, place.open("xb") as made:
