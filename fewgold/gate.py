@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fewgold.missing import GapBounds
 
-__all__ = ["VERDICTS", "Gate", "gate"]
+__all__ = ["Gate", "gate"]
 
 #: What a gate may say, and the exit code of ``fewgold gate``.
 VERDICTS = {"better": 0, "worse": 1, "unknown": 3}

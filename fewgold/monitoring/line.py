@@ -102,7 +102,7 @@ def monitor(
     if not any(b.rated for b in parts):
         raise DataError("no batch has a rating. Rate some segments of each batch first.")
     base = _baseline(parts, baseline)
-    line = _Line(batches, estimator, higher_is_better, _limits(batches))
+    line = _Scores(batches, estimator, higher_is_better, _limits(batches))
     for k in range(len(parts)):
         line.add(k)
     notes = [*batches.notes, *line.notes]
@@ -199,7 +199,7 @@ def _spending(count: int, looks: int | None, alpha: float) -> FloatArray:
     return np.asarray(alpha / (j * (j + 1))) if looks is None else np.full(count, alpha / looks)
 
 
-class _Line:
+class _Scores:
     """The score of each batch, made in order: what a batch uses was known before it was rated."""
 
     def __init__(
@@ -418,7 +418,7 @@ class _Line:
 
 
 def _reference(
-    line: _Line, base: Sequence[int], target: float | None, alarms: d.FalseAlarms, guaranteed: bool
+    line: _Scores, base: Sequence[int], target: float | None, alarms: d.FalseAlarms, guaranteed: bool
 ) -> tuple[float, float, float]:
     """The score that batches are compared with, and the baseline's own value and error.
 
@@ -440,7 +440,7 @@ def _reference(
     return reference, value, error
 
 
-def _running(line: _Line, confidence: float) -> dict[str, Any]:
+def _running(line: _Scores, confidence: float) -> dict[str, Any]:
     """The mean of all batches so far, with a confidence sequence."""
     keep = np.flatnonzero(np.isfinite(line.values) & np.isfinite(line.errors))
     found = {name: np.full(line.values.size, np.nan) for name in
@@ -468,7 +468,7 @@ def _alarm(
 
 
 def _judge_shift(
-    line: _Line, table: dict[str, Any], watched: Sequence[int], base: Sequence[int], drop: float,
+    line: _Scores, table: dict[str, Any], watched: Sequence[int], base: Sequence[int], drop: float,
     alarms: d.FalseAlarms, labels: Sequence[str],
 ) -> Alarm | None:  # fmt: skip
     """Whether people and the metrics differ more, either way, than they did in the baseline.
