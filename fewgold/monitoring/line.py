@@ -418,7 +418,11 @@ class _Scores:
 
 
 def _reference(
-    line: _Scores, base: Sequence[int], target: float | None, alarms: d.FalseAlarms, guaranteed: bool
+    line: _Scores,
+    base: Sequence[int],
+    target: float | None,
+    alarms: d.FalseAlarms,
+    guaranteed: bool,
 ) -> tuple[float, float, float]:
     """The score that batches are compared with, and the baseline's own value and error.
 

@@ -61,8 +61,8 @@ def test_the_last_batch_or_another(run: Run) -> None:
     assert part("--by", "release", code=1)["of"] == "mean of v4"
     assert part("--by", "release", "--part", "v1", code=0)["of"] == "mean of v1"
     assert part("--by", "date", "--every", "month", code=3)["of"] == "mean of 2026-02"
-    assert "unknown value of release" in run("gate", *GIVEN, "--bar", 1, "--by", "release", "--part", "v9",
-                             code=3).stderr  # fmt: skip
+    args = ("gate", *GIVEN, "--bar", 1, "--by", "release", "--part", "v9")
+    assert "unknown value of release" in run(*args, code=3).stderr
 
 
 def test_bad_data_are_told_apart_from_not_yet_known(run: Run) -> None:
