@@ -204,14 +204,16 @@ def _checking(router: APIRouter, desk: Desk) -> None:
     def page(
         request: Request, draft: Draft, table: Table, status: int = 200, trouble: str = ""
     ) -> HTMLResponse:
-        found = table.roles
-        names = table.columns
+        found, names = table.roles, table.columns
+        cells = found.cells
         preview = table.frame.head(_ROWS)
         words = ["fewgold", "doctor", draft.shown, *_doctor_options(table)]
         told = table.diagnosis.findings
         return desk.site.page(
             request, "begin_table.html", status, draft=draft, table=table, found=found,
             names=names, trouble=trouble, findings=told, facts=_facts(table),
+            numbers=[n for n in names if cells[n].numeric or n in found.metrics + found.human],
+            words=[n for n in names if not cells[n].numeric or n in found.texts],
             rows=[[str(v)[:200] for v in row] for row in preview.to_numpy().tolist()],
             pairs=draft.pairs, labels={1: "larger is better", -1: "larger is worse", 0: "neither"},
             commands=[(shlex.join(words), "What is in the file, and what is wrong with it.")],
@@ -309,7 +311,7 @@ def _chosen(fields: Fields, table: Table) -> Chosen:
     if (twice := next((c for c in taken if taken.count(c) > 1), None)) is not None:
         raise DataError(f"the column {twice!r} is chosen for two things. Choose it for one.")
     # The systems that were shown are of the column that was chosen then.
-    if told["system"] == (table.roles.system or NONE) and table.all_systems:
+    if told["system"] == (table.roles.system or NONE) and len(table.all_systems) > 1:
         ticked = tuple(s for s in table.all_systems if s in fields.many("systems"))
         told["systems"] = None if set(ticked) == set(table.all_systems) else ticked
     return Chosen(**told)
@@ -352,7 +354,8 @@ def plan_fields(table: Table, about: Known | None) -> dict[str, Field]:
         Field("better", "Which end is good", "higher", choices=tuple(BETTER.items()),
               hint="Raters are told beside the scale."),
         Field("strategy", "How segments are chosen", beginning.strategies(pool)[0][0],
-              choices=tuple(beginning.strategies(pool))),
+              choices=tuple((n, n if k else f"{n} (recommended)")
+                            for k, (n, _) in enumerate(beginning.strategies(pool)))),
         Field("budget", "Segments to rate", str(usual), 1, most, True,
               slider=(min(10, most), most, 1) if most > 10 else None,
               hint="Each is rated for every system." if several else ""),
@@ -557,8 +560,9 @@ def _creating(router: APIRouter, desk: Desk) -> None:
         example = {k: str(v[0]) for k, v in pool.texts.items()}
         return desk.site.page(
             request, "begin_texts.html", status, draft=draft, table=table, wanted=wanted,
-            texts={"question": "", **texts}, scale=scale, usual=scale.asked(), example=example, notes=notes,
-            folder=name, trouble=trouble, commands=beginning.commands(table, wanted, name),
+            texts={"question": "", **texts}, scale=scale, usual=scale.asked(), example=example,
+            notes=notes, folder=name, trouble=trouble,
+            commands=beginning.commands(table, wanted, name),
         )  # fmt: skip
 
     @router.get("/{key}/texts", response_class=HTMLResponse)
