@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
+    from fewgold.comparison import Comparison
     from fewgold.judge import Assessment
     from fewgold.report.study import StudyNumbers
 
@@ -105,6 +106,14 @@ class View:
         if self.status.estimate is None:
             return None
         return self.campaign.report("at-random").study
+
+    @property
+    @_once
+    def comparison(self) -> Comparison | None:
+        """The systems compared by the answers so far; None with one system, or too few answers."""
+        if not self.campaign.systems or self.status.comparison is None:
+            return None
+        return self.campaign.compare("at-random")
 
     @property
     @_once

@@ -7,22 +7,30 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fewgold import formats
 from fewgold.campaign.status import goal_line, stop_line
+from fewgold.common.text import decimals, fixed, plain_frame
+from fewgold.comparison.result import needed_line
 from fewgold.errors import FewgoldError
+from fewgold.plots.style import available
 from fewgold.report import number
 from fewgold.web import explore_view as views
 from fewgold.web.drawing import chart
 from fewgold.web.explore_view import TABLES, Results, View, looking
+from fewgold.web import files
+from fewgold.web.files import IMAGES, TextTable, download, frame_csv
+from fewgold.web.files import known as of
 from fewgold.web.forms import Sent
+from fewgold.web.replay import ComparePage, compared
 from fewgold.web.site import Site
 
-Commands = list[tuple[str, str]]
+if TYPE_CHECKING:
+    from fewgold.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,35 @@ def routes(site: Site) -> APIRouter:
                 campaign.select(budget)
         return RedirectResponse("/waves", 303)
 
+    @router.get("/compare", response_class=HTMLResponse)
+    def compare(request: Request) -> HTMLResponse:
+        with looking(site, known) as view:
+            found, place = view.comparison, named(site.campaign)
+            gaps = " --rated-only" if view.status.unrated else ""
+            return site.page(
+                request, "compare.html", told=view.status, at=view.version,
+                shown=None if found is None else ComparePage().show(found), apart=not_apart(view),
+                figures=available(),
+                commands=[(f"fewgold compare {place}{gaps}", "Ranking, differences and groups.")],
+            )  # fmt: skip
+
+    @router.get("/compare/figure/{kind}.{suffix}")
+    def figure(kind: str, suffix: str, keep: str | None = None) -> Response:
+        with looking(site, known) as view:
+            found = _compared(view)
+            of(kind, ComparePage.FIGURES, "figure"), of(suffix, IMAGES, "figure")
+            made = view.figures.get(
+                ("compare", kind, suffix), lambda: files.drawn(lambda: found.plot(kind), suffix)
+            )
+        return download(made, f"{kind}.{suffix}", IMAGES[suffix], save=bool(keep))
+
+    @router.get("/compare/table/{name}.csv")
+    def table(name: str) -> Response:
+        with looking(site, known) as view:
+            page, found = ComparePage(), _compared(view)
+            of(name, page.show(found)["tables"], "table")
+            return frame_csv(page.frame(found, name), name)
+
     @router.get("/downloads", response_class=HTMLResponse)
     def downloads(request: Request) -> HTMLResponse:
         with looking(site, known) as view:
@@ -98,6 +135,13 @@ def routes(site: Site) -> APIRouter:
     return router
 
 
+def _compared(view: View) -> Comparison:
+    found = view.comparison
+    if found is None:
+        raise HTTPException(404, "There is no comparison yet.")
+    return found
+
+
 def named(path: Path | None) -> str:
     """A campaign as a command names it.
 
@@ -112,6 +156,7 @@ def _state(view: View) -> dict[str, Any]:
     """What changes while one looks."""
     status = view.status
     return {
+        "several": _systems(view), "ranking": _ranking(view), "apart": not_apart(view),
         "told": status, "at": view.version, "head": views.headline(view),
         "announcement": views.announcement(view), "next": next_step(view),
         "goal": None if status.goal is None else goal_line(status.goal),
@@ -170,6 +215,13 @@ def next_step(view: View) -> Step:
             f"{_segments(status.wanting)} rated by fewer than {status.each} raters.",
             "/raters", "See the raters",
         )  # fmt: skip
+    if view.comparison is not None and (more := _more(view)):
+        return Step(
+            "Add a wave",
+            "Some systems are not told apart yet. If the differences are as found so far, about "
+            f"{more:,} more segments would tell the closest of them that can be told apart.",
+            f"/waves?count={more}", "Add a wave",
+        )  # fmt: skip
     if status.goal is not None and status.goal["more"]:
         more = status.goal["more"]
         return Step(
@@ -185,6 +237,54 @@ def next_step(view: View) -> Step:
     )  # fmt: skip
 
 
+# Several systems
+
+
+def _systems(view: View) -> list[dict[str, Any]]:
+    """How far each of several systems has come; empty where there is one."""
+    level = view.status.confidence
+    found = []
+    for one in view.status.systems:
+        made, shown = one["estimate"], "–"
+        if made is not None:
+            digits = decimals(made["se"])
+            shown = fixed(made["value"], digits)
+            if made["low"] is not None and made["high"] is not None:
+                shown += f" ({fixed(made['low'], digits)} to {fixed(made['high'], digits)})"
+        found.append({
+            "system": one["system"], "rated": one["rated"], "sampled": one["sampled"],
+            "estimate": shown, "level": f"{100 * level:.6g}%",
+        })  # fmt: skip
+    return found
+
+
+def _ranking(view: View) -> TextTable | None:
+    """The systems, the best first, as on the page that compares them."""
+    return None if view.comparison is None else compared(view.comparison)
+
+
+def not_apart(view: View) -> list[str]:
+    """Pairs of systems that cannot be told apart yet, and what it would take."""
+    if view.comparison is None:
+        return []
+    rows = plain_frame(view.comparison.needed())
+    return [needed_line(row) for row in rows]
+
+
+def _more(view: View) -> int:
+    """How many more segments would tell apart all pairs that the pool can tell apart."""
+    if view.comparison is None:
+        return 0
+    more = view.comparison.needed()["more"].dropna()
+    left = view.status.pool_size - _drawn(view)
+    return min(int(more.max()), left) if len(more) else 0
+
+
+def _drawn(view: View) -> int:
+    """Segments that were drawn; of several systems each has an output."""
+    return sum(wave.get("segments", wave["n"]) for wave in view.status.waves)
+
+
 def _segments(count: int) -> str:
     return f"{count:,} drawn {'segment is' if count == 1 else 'segments are'}"
 
@@ -194,9 +294,12 @@ def _segments(count: int) -> str:
 
 def _waves(site: Site, view: View, asked: str | None) -> dict[str, Any]:
     status, place = view.status, named(site.campaign)
-    left = status.pool_size - status.sampled
+    drawn = _drawn(view)
+    left = status.pool_size - drawn
     goal = status.goal
     count = min(left, 100) if not status.sampled else ""
+    if more := _more(view):
+        count = min(left, more)
     if goal is not None and goal["more"]:
         count = min(left, goal["more"])
     if asked and asked.isascii() and asked.isdigit() and 0 < int(asked[:9]) <= left:
@@ -216,6 +319,7 @@ def _waves(site: Site, view: View, asked: str | None) -> dict[str, Any]:
         ) | {"now": number(now)}  # fmt: skip
     return {
         "told": status, "left": left, "count": count, "learns": learns, "shown": shown,
+        "drawn": drawn, "apart": not_apart(view),
         "rows": [(n - status.sampled, n, number(half)) for n, half in outlook[1:]],
         "table": TABLES["waves"].shown("waves", view), "at": view.version,
         "commands": [(f"fewgold select {place} {option} {wide}", "Draw the segments of a wave.")]

@@ -168,7 +168,7 @@ class Site:
         )  # fmt: skip
         self.templates.globals |= {
             "version": __version__, "has_campaign": self.campaign is not None,
-            "has_folder": self.folder is not None,
+            "has_folder": self.folder is not None, "has_systems": False,
         }  # fmt: skip
         self.templates.filters["sentence"] = sentence
         self._pool: Pool | None = None
@@ -176,7 +176,9 @@ class Site:
         # which would be after every answer. What is wrong with one is said before anybody comes.
         self._idle: deque[Store] = deque()
         if self.campaign is not None:
-            self._idle.append(Store(self.campaign, any_thread=True))
+            store = Store(self.campaign, any_thread=True)
+            self.templates.globals["has_systems"] = bool(store.settings.systems)
+            self._idle.append(store)
 
     @contextmanager
     def open(self) -> Iterator[Campaign]:
