@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold.bounds import sequence
-from fewgold.campaign.answers import rated_differently
+from fewgold.campaign.answers import raters_of, rated_differently
 from fewgold.campaign.study import waves_to_use
 from fewgold.common.text import decimals
 from fewgold.errors import FewgoldError
@@ -52,6 +53,8 @@ class Status:
         What the stopping rule says, for plain random samples with a tolerance; or None.
     notes
         What to know and what to do.
+    criteria
+        Of several criteria: how many segments are rated on each, and the estimates so far.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Status:
     goal: dict[str, Any] | None
     stop: dict[str, Any] | None
     notes: tuple[str, ...]
+    criteria: tuple[dict[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """In plain values, for JSON."""
@@ -84,11 +88,12 @@ def status(campaign: Campaign) -> Status:
     """How far a campaign has come, the estimate so far, and what is missing."""
     settings, store = campaign.settings, campaign.store
     waves, answers = campaign.waves, campaign.answers()
-    raters = answers.groupby("segment")["rater"].nunique()
+    raters = raters_of(answers, settings)
     sampled = sum(wave.n for wave in waves)
     unrated = campaign.unrated if waves else ()
     notes: list[str] = []
     made = goal = stop = None
+    criteria: tuple[dict[str, Any], ...] = ()
     if sampled > len(unrated):
         partial = campaign._partial(waves_to_use(campaign))
         try:
@@ -97,6 +102,8 @@ def status(campaign: Campaign) -> Status:
             goal = _goal(campaign, made, partial.rated)
         except FewgoldError as error:
             notes.append(f"no estimate yet: {error}")
+        if settings.criteria:
+            criteria = _criteria(campaign)
         stop = _stopping_rule(settings, partial, raters)
     told = Status(
         name=settings.name, strategy=settings.strategy, confidence=settings.confidence,
@@ -106,8 +113,26 @@ def status(campaign: Campaign) -> Status:
         wanting=sampled - int((raters >= settings.each).sum()), changed=rated_differently(answers),
         set_aside=_counts(store.set_aside(), "why"), adoptable=store.adoptable(),
         rejected=len(store.rejected()), estimate=made, goal=goal, stop=stop, notes=(),
+        criteria=criteria,
     )  # fmt: skip
     return replace(told, notes=(*notes, *_remarks(told, settings.repeats)))
+
+
+def _criteria(campaign: Campaign) -> tuple[dict[str, Any], ...]:
+    """How far each criterion has come."""
+    rows = []
+    waves, level = waves_to_use(campaign), campaign.settings.confidence
+    for criterion in campaign.settings.criteria:
+        row: dict[str, Any] = {
+            "criterion": criterion.name,
+            "rated": int(np.isfinite(campaign.scores(criterion=criterion.name)).sum()),
+        }
+        with suppress(FewgoldError):  # no answers yet
+            found = campaign.estimate("at-random", waves=waves, criterion=criterion.name)
+            told = found.to_dict(level)
+            row |= {name: told[name] for name in ("value", "se", "low", "high")}
+        rows.append(row)
+    return tuple(rows)
 
 
 def _counts(frame: pd.DataFrame, column: str) -> dict[str, int]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold.campaign.answers import ADOPTABLE
+from fewgold.campaign.answers import ADOPTABLE, split_details
 from fewgold.campaign.database import (
     connect,
     create,
@@ -237,13 +237,19 @@ class Store:
         return (*(int(last.get(name, 0)) for name in counted), int(withdrawn), int(waves))
 
     def answers(self) -> pd.DataFrame:
-        """Every answer that counts, in the order of arrival."""
+        """Every answer that counts, in the order of arrival; a column for each of the criteria."""
         found = self._table(
             "SELECT id AS segment, score, rater, time, answer, details, import, stored_at "
             "FROM ratings JOIN segments ON segments.place = ratings.segment ORDER BY number"
         )
         if not all(isinstance(s, float) and math.isfinite(s) for s in found["score"].tolist()):
             raise damaged("a score is no number")
+        if self.settings.criteria:
+            with reading("the scores of the criteria"):
+                given = [split_details(d)[1] for d in found["details"].tolist()]
+            for criterion in self.settings.criteria:
+                own = [scores.get(criterion.name, math.nan) for scores in given]
+                found[criterion.name] = np.array(own, dtype=np.float64)
         return found
 
     def rated(self) -> list[Rating]:
@@ -256,7 +262,7 @@ class Store:
             return [
                 Rating(
                     self.keys.of(place, id), float(score), str(rater), str(time), "",
-                    str(answer), json.loads(details),
+                    str(answer), *split_details(details),
                 )
                 for place, id, score, rater, time, answer, details in rows
             ]  # fmt: skip
@@ -290,7 +296,7 @@ class Store:
     def change(self, settings: Settings, changed: Mapping[str, Any]) -> None:
         """Write new settings, unless answers that are there do not fit the scale."""
         with self.transaction() as database:
-            if settings.limits is not None:
+            if settings.limits is not None and not settings.criteria:
                 low, high = database.execute(
                     "SELECT MIN(score), MAX(score) FROM ratings"
                 ).fetchone()

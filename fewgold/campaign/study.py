@@ -23,6 +23,7 @@ from fewgold.campaign.settings import Settings, check_seed
 from fewgold.campaign.store import Store, Wave, wave_seed
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import check_choice
+from fewgold.criteria import directed
 from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimator import Estimator
 from fewgold.formats import Names, Rating, Reading, Segment
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.campaign.status import Status
+    from fewgold.criteria import CriteriaEstimate, CriteriaRatings
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
     from fewgold.report import StudyReport
@@ -145,7 +147,8 @@ class Campaign:
 
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""
-        fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform"}
+        fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform",
+                 "criteria"}  # fmt: skip
         if wrong := sorted(fixed & set(values)):
             raise FewgoldError(f"{', '.join(wrong)} cannot be changed once a campaign has begun.")
         self.store.change(replace(self.settings, **values), values)
@@ -223,7 +226,8 @@ class Campaign:
         write their names would else pass for second thoughts of one. ``source`` is what to call
         the file, if not by its own name.
         """
-        reading = formats.read(path, format, names or Names())
+        criteria = self.settings.criteria
+        reading = formats.read(path, format, names or Names(), criteria)
         if by:
             told = tuple(r if r.rater else replace(r, rater=by) for r in reading.ratings)
             reading = replace(reading, ratings=told)
@@ -240,21 +244,54 @@ class Campaign:
             return adopt(database)
 
     def answers(self) -> pd.DataFrame:
-        """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
+        """Every answer that counts, in the order of arrival: segment, score, rater, time, …
+
+        Several criteria have a column each; NaN where an answer has no score for one.
+        """
         return self.store.answers()
 
-    def scores(self, waves: int | None = None) -> FloatArray:
-        """One score per sampled segment, in the order of `sample`, NaN where it has no answer."""
-        return _scores(self.store.sample(waves), self.answers(), self.settings)
+    def scores(self, waves: int | None = None, criterion: str | None = None) -> FloatArray:
+        """One score per sampled segment, in the order of `sample`, NaN where it has no answer.
+
+        Of several criteria the first one, or the one that is named.
+        """
+        return _scores(self.store.sample(waves), self.answers(), self.settings, criterion)
 
     @property
     def unrated(self) -> tuple[str, ...]:
-        """Ids of sampled segments without an answer, in the order of drawing."""
-        return tuple(self.sample.ids[np.isnan(self.scores())].tolist())
+        """Ids of sampled segments without an answer, or without one to some of the criteria."""
+        sample, answers, settings = self.sample, self.answers(), self.settings
+        names = [c.name for c in settings.criteria] or [None]
+        gaps = [np.isnan(_scores(sample, answers, settings, name)) for name in names]
+        return tuple(sample.ids[np.any(gaps, axis=0)].tolist())
 
-    def _partial(self, waves: int | None = None) -> PartialRatings:
+    def _partial(self, waves: int | None = None, criterion: str | None = None) -> PartialRatings:
         """The scores of the first waves, all by default, with gaps."""
-        return partial_ratings(self.store, self.answers(), waves)
+        return partial_ratings(self.store, self.answers(), waves, criterion)
+
+    def criteria_ratings(self, waves: int | None = None) -> CriteriaRatings:
+        """The scores of every criterion, with gaps."""
+        from fewgold.criteria import CriteriaRatings
+
+        criteria = self.settings.criteria
+        if not criteria:
+            raise FewgoldError("this campaign has a single score. Begin one with criteria=[…].")
+        answers = self.answers()
+        parts = {c.name: partial_ratings(self.store, answers, waves, c.name) for c in criteria}
+        return CriteriaRatings(criteria, parts)
+
+    def estimates(
+        self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
+        cut: str | None = None, waves: int | None = None, target: str = "pool",
+    ) -> CriteriaEstimate:  # fmt: skip
+        """The scores of all criteria side by side; options as those of `estimate`."""
+        if gaps == "at-random" and waves is None:
+            waves = waves_to_use(self)
+        found = self.criteria_ratings(waves)
+        found = found if cut is None else found.cut(cut)
+        level = self.settings.confidence
+        made = self._estimator(estimator)
+        return found.estimate(made, gaps, target=target, confidence=level)
 
     def ratings(self, gaps: str = "wait") -> Ratings:
         """One score per sampled segment; ``at-random`` takes gaps as made by chance."""
@@ -264,7 +301,7 @@ class Campaign:
 
     def estimate(
         self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
-        cut: str | None = None, waves: int | None = None,
+        cut: str | None = None, waves: int | None = None, criterion: str | None = None,
     ) -> Estimate | GapBounds:  # fmt: skip
         """The score of the whole pool.
 
@@ -281,11 +318,17 @@ class Campaign:
         waves
             Go by the first waves only, such as those before one that is not rated yet. They stand
             for the pool by themselves.
+        criterion
+            Which of several criteria, by default the first; `estimates` has all of them.
         """
         if gaps == "at-random" and waves is None:
             waves = waves_to_use(self)
-        found = self._partial(waves) if cut is None else self._partial(waves).cut(cut)
-        return estimate(found, self._estimator(estimator), gaps, self.settings.confidence)
+        found = self._partial(waves, criterion)
+        found = found if cut is None else found.cut(cut)
+        made = self._estimator(estimator)
+        if criterion is not None:
+            made = directed(made, self.settings.criterion(criterion))
+        return estimate(found, made, gaps, self.settings.confidence)
 
     def _estimator(self, name: Estimator | str | None = None) -> Estimator:
         """The strategy's own estimator, or another one, with the campaign's bound."""
@@ -364,14 +407,19 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
 # Estimates while answers are still coming
 
 
-def partial_ratings(store: Store, answers: pd.DataFrame, waves: int | None) -> PartialRatings:
+def partial_ratings(
+    store: Store, answers: pd.DataFrame, waves: int | None, criterion: str | None = None
+) -> PartialRatings:
     """The scores that answers give to the first waves, all by default, with gaps."""
     sample, settings = store.sample(waves), store.settings
-    return PartialRatings(sample, _scores(sample, answers, settings), settings.limits)
+    limits = settings.limits if criterion is None else settings.criterion(criterion).limits
+    return PartialRatings(sample, _scores(sample, answers, settings, criterion), limits)
 
 
-def _scores(sample: Sample, answers: pd.DataFrame, settings: Settings) -> FloatArray:
-    by_id = scores(answers, settings)
+def _scores(
+    sample: Sample, answers: pd.DataFrame, settings: Settings, criterion: str | None = None
+) -> FloatArray:
+    by_id = scores(answers, settings, criterion)
     return np.array([by_id.get(str(i), np.nan) for i in sample.ids.tolist()], dtype=np.float64)
 
 

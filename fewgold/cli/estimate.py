@@ -122,6 +122,7 @@ def estimate(
     if input.is_campaign(file):
         from fewgold.campaign import Campaign
         from fewgold.campaign.study import waves_to_use
+        from fewgold.criteria import directed
 
         own = {
             "--pool": pool, "--design": design, "--human": human, "--limits": limits,
@@ -132,7 +133,15 @@ def estimate(
             if gaps == "at-random" and waves is None:
                 waves = waves_to_use(campaign)
             seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
-            partial, made = campaign._partial(waves), campaign._estimator(estimator)
+            made = campaign._estimator(estimator)
+            several = input.chosen_criteria(several, campaign.settings.criteria)
+            if len(several) > 1:
+                rated = campaign.criteria_ratings(waves)
+                rated = rated.only([c.name for c in several])
+                partial = rated[several[0].name]
+            else:
+                partial = campaign._partial(waves, several[0].name if several else None)
+                made = directed(made, several[0]) if several else made
             strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
             level = level or campaign.settings.confidence
     elif waves is not None:

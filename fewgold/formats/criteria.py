@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fewgold.errors import DataError
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.formats.base import Criterion, Format, Names, Rating, Reading, Rejected
 from fewgold.formats.json import identifier
 
@@ -40,13 +40,13 @@ def read_criteria(
             )
         called = {c.name: (column,) for c, column in zip(criteria, told, strict=True)}
     found: dict[str, Reading] = {}
-    errors: list[DataError] = []
+    errors: list[FewgoldError] = []
     for criterion, options in called.items():
         for column in options:
             try:
                 found[criterion] = format.read(path, replace(names, score=column))
                 break
-            except DataError as error:
+            except (DataError, UnknownNameError) as error:
                 errors.append(error)
     if not found:
         raise errors[0]
