@@ -122,7 +122,6 @@ def estimate(
     if input.is_campaign(file):
         from fewgold.campaign import Campaign
         from fewgold.campaign.study import waves_to_use
-        from fewgold.criteria import directed
 
         own = {
             "--pool": pool, "--design": design, "--human": human, "--limits": limits,
@@ -135,13 +134,9 @@ def estimate(
             seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
             made = campaign._estimator(estimator)
             several = input.chosen_criteria(several, campaign.settings.criteria)
-            if len(several) > 1:
-                rated = campaign.criteria_ratings(waves)
-                rated = rated.only([c.name for c in several])
-                partial = rated[several[0].name]
-            else:
-                partial = campaign._partial(waves, several[0].name if several else None)
-                made = directed(made, several[0]) if several else made
+            if several:
+                rated = campaign.criteria_ratings(waves).only(c.name for c in several)
+            partial = campaign._partial(waves) if rated is None else rated[several[0].name]
             strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
             level = level or campaign.settings.confidence
     elif waves is not None:
@@ -193,6 +188,10 @@ def estimate(
         in_sheet = file
         if "engine" not in record["pool"]:
             beside = partial_function(sheets.pool_table, record, pool)
+    if rated is not None and len(several) == 1 and asked:
+        from fewgold.criteria import directed
+
+        made, rated = directed(made, several[0]), None
     if simultaneous and rated is None:
         raise typer.BadParameter("--simultaneous is for several criteria: name them (--criteria).")
     parts = [partial] if rated is None else list(rated.parts.values())
@@ -224,7 +223,7 @@ def estimate(
     if rated is not None:
         if asked:
             raise typer.BadParameter(
-                "--by, --quantile and the like take one criterion at a time: name it with --human."
+                "--by, --quantile and the like take one criterion at a time: name it with --criteria."
             )
         facts = {
             "strategy": strategy, "seed": seed, "target": target,
