@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fewgold.agreement import Answers
 from fewgold.campaign.database import note, now
-from fewgold.campaign.settings import Settings
+from fewgold.campaign.settings import COLUMNS, Settings
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating, Reading, Rejected, is_key
 from fewgold.io import neutral
@@ -31,10 +31,6 @@ from fewgold.pool import Pool
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns of the answers of a campaign; the scores of several criteria come after them.
-COLUMNS = (
-    "segment", "score", "rater", "time", "answer", "details", "import", "stored_at",
-)  # fmt: skip
 UNKNOWN = "there is no such segment in the pool"
 UNSAMPLED = "the segment was not sampled"
 FOREIGN = "the key belongs to another campaign"

@@ -6,6 +6,7 @@ process and of the machine. Writers wait for each other; readers wait for nobody
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -120,6 +121,9 @@ CREATE TABLE metrics (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, orientation INTEGER, scores BLOB NOT NULL
 );
 CREATE TABLE spread (expected BLOB NOT NULL);
+CREATE TABLE outputs (
+    place INTEGER PRIMARY KEY REFERENCES segments (place), segment TEXT NOT NULL
+);
 CREATE TABLE waves (
     number INTEGER PRIMARY KEY, drawn_at TEXT NOT NULL, strategy TEXT NOT NULL,
     sampler TEXT NOT NULL, seed INTEGER NOT NULL, budget TEXT NOT NULL, n INTEGER NOT NULL,
@@ -175,6 +179,7 @@ CREATE TABLE journal (
 CREATE INDEX ratings_by_segment ON ratings (segment);
 CREATE INDEX ratings_by_form ON ratings (rater, answer);
 CREATE INDEX drawn_by_turn ON drawn (wave, turn);
+CREATE INDEX outputs_by_segment ON outputs (segment);
 """
 
 
@@ -295,6 +300,12 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
         raise DataError(why)
 
 
+def has_table(database: sqlite3.Connection, name: str) -> bool:
+    """Whether there is such a table, which campaigns of earlier versions may lack."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return database.execute(query, (name,)).fetchone() is not None
+
+
 def _open(uri: str, any_thread: bool) -> sqlite3.Connection:
     told = os.environ.get("FEWGOLD_PATIENCE", "")
     try:
@@ -302,12 +313,19 @@ def _open(uri: str, any_thread: bool) -> sqlite3.Connection:
     except ValueError:
         raise FewgoldError(f"FEWGOLD_PATIENCE must be a number of seconds; got {told!r}.") from None
     try:
-        return sqlite3.connect(
+        found = sqlite3.connect(
             uri, timeout=timeout, isolation_level=None, uri=True, factory=Connection,
             check_same_thread=not any_thread,
         )  # fmt: skip
     except sqlite3.Error as error:
         raise sentence(error) from None
+    found.create_function("lot", 2, _lot, deterministic=True)
+    return found
+
+
+def _lot(rater: str, place: int) -> int:
+    """What decides in which order a rater gets the outputs of one segment: for each another one."""
+    return int.from_bytes(hashlib.sha256(f"{rater}\x1f{place}".encode()).digest()[:7])
 
 
 @contextmanager

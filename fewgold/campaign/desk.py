@@ -58,12 +58,24 @@ AND (
 ) < :each
 """
 # What the rater was given last and has not answered comes first, such as after taking it back.
+# Outputs of several systems for one segment have one turn; each rater gets them in another order.
 _NEXT = f"""
 SELECT * FROM (
-    SELECT o.segment FROM ({_OPEN}) AS o JOIN claims ON claims.segment = o.segment
-    WHERE claims.rater = :rater AND claims.at > :since ORDER BY claims.at DESC LIMIT 1
+    SELECT o.segment, 1 FROM ({_OPEN}) AS o JOIN claims ON claims.segment = o.segment
+    WHERE claims.rater = :rater AND claims.at > :since
+    ORDER BY claims.at DESC, lot(:rater, o.segment) LIMIT 1
 )
-UNION ALL SELECT * FROM ({_OPEN} ORDER BY wave, turn LIMIT 1) LIMIT 1
+UNION ALL SELECT segment, 0 FROM (
+    {_OPEN} ORDER BY wave, turn, lot(:rater, drawn.segment) LIMIT 1
+) LIMIT 1
+"""
+# A rater who gets one output of a segment gets those of the other systems as well, as far as nobody
+# else has them: differences between systems are then not differences between raters.
+_BESIDE = f"""
+INSERT OR REPLACE INTO claims SELECT segment, :rater, :at FROM ({_OPEN} AND drawn.segment IN (
+    SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
+    WHERE outputs.place = :place
+))
 """
 
 
@@ -161,8 +173,11 @@ class Desk:
         row = database.execute(_NEXT, asked).fetchone()
         if row is None:
             return None
-        _keep(database, row[0], rater)
-        return int(row[0])
+        place, held = row
+        if not held and self.store.settings.systems and self.store.settings.shared:
+            database.execute(_BESIDE, asked | {"place": place, "at": time.time() - 1e-3})
+        _keep(database, place, rater)
+        return int(place)
 
     def rate(self, rating: Rating) -> Kept:
         """Store an answer from a page, once however often it is sent; it is on the disk then.
@@ -405,10 +420,12 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     """
     check_choice("which", which, WHICH)
     check_count("context", context, 0)
-    pool, sample, settings = campaign.pool, campaign.sample, campaign.settings
-    wanted = set(sample.indices.tolist())
+    pool, settings, drawn = campaign.pool, campaign.settings, campaign.store.drawn()
+    if not drawn.size:
+        campaign.store.sample()  # an error, since nothing was drawn yet
+    wanted = set(drawn.tolist())
     if which == "last":
-        wanted = set(sample.indices[-campaign.waves[-1].n :].tolist())
+        wanted = set(drawn[-campaign.waves[-1].n :].tolist())
     if which == "unrated":
         names = set(campaign.unrated)
         wanted = {p for p in wanted if str(pool.ids[p]) in names}
@@ -425,7 +442,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     else:
         documents = rng.permutation(int(pool._passages.max()) + 1)
         shown = _with_context(campaign, wanted, context, documents, masked)
-    systems = [settings.system] if pool.system is None else np.unique(pool.system).tolist()
+    systems = [settings.system] if pool.system is None else sorted(set(pool.system.tolist()))
     named = masked and any(holds_name(settings.name, s and str(s)) for s in systems)
     name = Tasks.name if named else settings.name
     return Tasks(

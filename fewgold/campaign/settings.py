@@ -17,6 +17,10 @@ from fewgold.formats.base import parse_criteria
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
 RULES = ("kelly", "hall")
+#: Columns of the answers of a campaign; the scores of several criteria come after them.
+COLUMNS = (
+    "segment", "score", "rater", "time", "answer", "details", "import", "stored_at",
+)  # fmt: skip
 SHOWN = ("metrics", "system", "estimate")
 
 
@@ -67,6 +71,10 @@ class Settings:
         What is rated, where it is more than one thing: `fewgold.criteria.Criterion`, or text such
         as ``"fluency:1-5"``. The first one leads: ``limits``, ``higher_is_better``, the tolerance,
         the stopping rule and strategies that learn go by it.
+    systems
+        The systems to compare, where the campaign holds the outputs of several; see `Campaign.of`.
+    shared
+        Whether these are rated on the same segments; else each has a sample of its own.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -93,6 +101,8 @@ class Settings:
     uniform: float | None = None
     chances: str = ""
     criteria: tuple[Criterion, ...] = ()
+    systems: tuple[str, ...] = ()
+    shared: bool = True
 
     def __post_init__(self) -> None:
         self._check_criteria()
@@ -103,6 +113,7 @@ class Settings:
         object.__setattr__(
             self, "shown", tuple(check_choice("shown", s, SHOWN) for s in as_names(self.shown))
         )
+        object.__setattr__(self, "systems", as_names(self.systems))
         check_count("each", self.each)
         if self.higher_is_better not in (None, True, False):
             raise FewgoldError(
@@ -129,6 +140,11 @@ class Settings:
             Criterion.from_dict(c) if isinstance(c, Mapping) else c for c in listed
         )
         object.__setattr__(self, "criteria", found)
+        if taken := [c.name for c in found if c.name in COLUMNS]:
+            raise FewgoldError(
+                f"a criterion cannot be called {taken[0]!r}, as a column of every answer is. Name "
+                "it as raters would, such as fluency."
+            )
         if not found:
             return
         if as_limits(self.limits) not in (None, found[0].limits):

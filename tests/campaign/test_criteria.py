@@ -48,6 +48,12 @@ def test_the_first_criterion_leads(study: Campaign) -> None:
         study.change(limits=(0, 100))
 
 
+def test_criteria_have_names_of_their_own(tmp_path: Path, pool: Pool) -> None:
+    for wrong, why in (("score:1-5", "cannot be called 'score'"), ("a,a", "is there twice")):
+        with pytest.raises(FewgoldError, match=why):
+            Campaign.create(tmp_path / "x", pool, criteria=wrong.split(","))
+
+
 def test_estimates_are_those_of_each_criterion_alone(study: Campaign) -> None:
     found = rated(study).estimates()
     for name in ("fluency", "adequacy"):
@@ -200,3 +206,31 @@ def test_categories_of_mqm_are_criteria(tmp_path: Path, pool: Pool) -> None:
         assert found[one] == {"Accuracy": 5.0, "Fluency": 1.1}
         assert found[two] == {"Accuracy": 0.0, "Fluency": 0.0}
         assert found[three] == {"Accuracy": 25.0, "Fluency": 25.0}
+
+
+def test_several_systems_on_several_criteria(tmp_path: Path, pool: Pool) -> None:
+    outputs = Pool(
+        ids=np.array([f"{s}:{i}" for s in "AB" for i in pool.ids.tolist()]),
+        system=np.repeat(["A", "B"], len(pool)),
+        metrics={"comet": np.tile(pool.metrics["comet"], 2)},
+        texts={"output": np.tile(pool.texts["output"], 2)},
+    )
+    with Campaign.create(
+        tmp_path / "study", outputs, seed=4, criteria=CRITERIA, segments=np.tile(pool.ids, 2)
+    ) as study:
+        study.select(20)
+        (wave,) = study.waves
+        better = {"A": 0.0, "B": 1.0}
+        rng = np.random.default_rng(1)
+        study.add(
+            Rating(id, rater="ann", scores={
+                "fluency": float(rng.integers(1, 5) + better[id[0]]),
+                "adequacy": float(rng.integers(40, 60) - 30 * better[id[0]]),
+            })
+            for id in wave.ids
+        )  # fmt: skip
+        assert study.unrated == ()
+        best = {c: study.compare(criterion=c).ranking()["system"].iloc[0]
+                for c in ("fluency", "adequacy")}  # fmt: skip
+        assert best == {"fluency": "B", "adequacy": "A"}
+        assert study.of("A").estimates()["adequacy"].value == pytest.approx(50, abs=5)
