@@ -352,16 +352,30 @@ def answers_to(answers: pd.DataFrame, criterion: str) -> pd.DataFrame:
 
 
 def scores(
-    answers: pd.DataFrame, settings: Settings, criterion: str | None = None
-) -> dict[str, float]:
-    """One score for every segment that has an answer; of the first criterion if not another."""
+    answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float] | None = None,
+    criterion: str | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """One score for every segment that has an answer; of the first criterion if not another.
+
+    What an adjudicator ``settled`` replaces the answers, or joins them as that of one rater more.
+    Of several criteria it is the first that is settled.
+    """
     if settings.criteria:
-        answers = answers_to(answers, criterion or settings.criteria[0].name)
+        first = settings.criteria[0].name
+        settled = settled if criterion in (None, first) else None
+        answers = answers_to(answers, criterion or first)
     if answers.empty:
         return {}
     ordered = in_time(answers)
     told = Answers.from_table(ordered, segment="segment", rater="rater", score="score")
-    return told.scores(repeats=settings.repeats, raters=settings.among)
+    found = told.scores(repeats=settings.repeats, raters=settings.among)
+    last = {id: score for id, score in (settled or {}).items() if id in found}
+    if settings.adjudication == "replaces" or not last:
+        return found | last
+    # One more rater, whom nobody else is called.
+    raters = [*(("rater", name) for name in told.raters), *[("adjudicator",)] * len(last)]
+    joined = Answers([*told.segments, *last], raters, [*told.ratings, *last.values()])
+    return joined.scores(repeats=settings.repeats, raters=settings.among)
 
 
 def raters_of(answers: pd.DataFrame, settings: Settings) -> pd.Series[int]:
