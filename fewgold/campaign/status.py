@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold.bounds import sequence
-from fewgold.campaign.answers import raters_of, rated_differently
+from fewgold.campaign.answers import rated_differently, raters_of
 from fewgold.campaign.study import waves_to_use
 from fewgold.campaign.systems import needed
 from fewgold.common.text import decimals

@@ -373,8 +373,8 @@ class Store:
             with reading("the scores of the criteria"):
                 given = [split_details(d)[1] for d in found["details"].tolist()]
             for criterion in self.settings.criteria:
-                own = [scores.get(criterion.name, math.nan) for scores in given]
-                found[criterion.name] = np.array(own, dtype=np.float64)
+                told = [scores.get(criterion.name, math.nan) for scores in given]
+                found[criterion.name] = np.array(told, dtype=np.float64)
             found["score"] = found[self.settings.criteria[0].name]  # which leads
         return found
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     from fewgold.campaign.status import Status
     from fewgold.campaign.work import Work
-    from fewgold.criteria import CriteriaEstimate, CriteriaRatings
     from fewgold.comparison import Comparison
+    from fewgold.criteria import CriteriaEstimate, CriteriaRatings
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
     from fewgold.report import StudyReport

@@ -223,7 +223,8 @@ def estimate(
     if rated is not None:
         if asked:
             raise typer.BadParameter(
-                "--by, --quantile and the like take one criterion at a time: name it with --criteria."
+                "--by, --quantile and the like take one criterion at a time: name it with "
+                "--criteria."
             )
         facts = {
             "strategy": strategy, "seed": seed, "target": target,

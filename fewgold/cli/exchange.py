@@ -191,7 +191,9 @@ def import_answers(
         None, "FORMAT", "Format, if it is not recognised by the content.", "--from"
     ),
     id: str | None = option(None, "FIELD", "Field of the segment's key or id."),
-    human: str | None = option(None, "FIELD", "Field of the score; A,B for one column per rater, or per criterion."),
+    human: str | None = option(
+        None, "FIELD", "Field of the score; A,B for one column per rater, or per criterion."
+    ),
     rater: str | None = option(None, "FIELD", "Field of the rater's name."),
     by: str = option("", "NAME", "Rater of the answers that name none."),
     adopt: bool = flag(

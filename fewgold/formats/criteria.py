@@ -78,11 +78,11 @@ def _joined(found: Mapping[str, Reading], notes: tuple[str, ...]) -> Reading:
     for name, reading in found.items():
         for row in reading.rejected:
             why = row.why if len(found) == 1 else f"{name}: {row.why}"
-            known = rejected.get(row.place)
-            if known is None:
+            before = rejected.get(row.place)
+            if before is None:
                 rejected[row.place] = replace(row, why=why)
-            elif row.why not in known.why:
-                rejected[row.place] = replace(known, why=f"{known.why} {why}")
+            elif row.why not in before.why:
+                rejected[row.place] = replace(before, why=f"{before.why} {why}")
     rated = {r.segment for r in ratings}
     blank = [segment for segment in first.blank if segment not in rated]
     context = min(reading.context for reading in found.values())

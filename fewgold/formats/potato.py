@@ -399,9 +399,7 @@ def _folder(user: str) -> str:
     return f"{name[:_LONGEST]}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
-def _parts(
-    layout: Layout, rating: Rating
-) -> tuple[dict[str, str], dict[str, Any], dict[str, Any]]:
+def _parts(layout: Layout, rating: Rating) -> tuple[dict[str, str], dict[str, Any], dict[str, Any]]:
     """The answers by scheme, what Potato tells about how it was given, and the rest."""
     details = dict(rating.details)
     behaviour: dict[str, Any] = {}

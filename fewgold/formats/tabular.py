@@ -448,7 +448,7 @@ def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> SheetContent:
             (r.segment, *scores, r.rater, r.time, r.system, r.answer, plain_json(r),
              ids.get(r.segment, r.segment))
         )  # fmt: skip
-    header = RATING_COLUMNS
+    header: tuple[str, ...] = RATING_COLUMNS
     if several:
         header = (header[0], *several, *header[2:])
         if double := sorted({name for name in header if header.count(name) > 1}):

@@ -175,8 +175,9 @@ def test_attacks_do_nothing(visit: Visit, tmp_path: Path) -> None:
 def test_all_criteria_of_a_segment_by_keyboard(visit: Visit, tmp_path: Path) -> None:
     path = tmp_path / "several"
     secrets = live.campaign(
-        path, "ann", limits=None, criteria=["fluency:1-5:higher", "adequacy:0-100:higher", "toxic:0-1:lower"]
-    )
+        path, "ann", limits=None,
+        criteria=["fluency:1-5:higher", "adequacy:0-100:higher", "toxic:0-1:lower"],
+    )  # fmt: skip
     with live.Server(path) as server:
         page = visit(f"{server.origin}/rate/{secrets['ann']}")
         first = shown(page)
