@@ -233,7 +233,8 @@ def _taking_names() -> set[tuple[str, str]]:
 
 def test_every_place_that_takes_names_is_known() -> None:
     unknown = {(label, name) for label, name in _taking_names() if label not in NOT_HERE}
-    assert unknown - {("saldias", "systems")} == CASES.keys()
+    written = {("saldias", "systems"), ("Settings", "systems")}  # as the campaign is begun
+    assert unknown - written == CASES.keys()
 
 
 @pytest.mark.parametrize("case", CASES, ids="-".join)
