@@ -189,7 +189,7 @@ class CriteriaRatings:
 
     def only(self, names: str | Iterable[str]) -> CriteriaRatings:
         """Some of the criteria."""
-        wanted = [names] if isinstance(names, str) else list(names)
+        wanted = as_names(names)
         for name in wanted:
             if name not in self.parts:
                 raise UnknownNameError("criterion", name, self.parts)
