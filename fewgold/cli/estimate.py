@@ -12,13 +12,14 @@ import typer
 
 from fewgold.cli import criteria as side_by_side
 from fewgold.cli import input, options, parse, slices
-from fewgold.cli.console import emit, escape, note, pairs, remarks
+from fewgold.cli.console import emit, escape, note, pairs, quoted, remarks, table
 from fewgold.cli.options import Json, Output, Quiet, argument, described, option
 from fewgold.common.text import decimals, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fewgold.campaign import Campaign
     from fewgold.estimator import Estimator
     from fewgold.missing import PartialRatings
     from fewgold.sample import Ratings
@@ -85,6 +86,7 @@ def estimate(
     waves: int | None = option(
         None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
     ),
+    system: options.OneSystem = None,
     higher_is_better: bool | None = options.direction(None, "Default: read from the ratings."),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
@@ -128,15 +130,24 @@ def estimate(
             "--chosen": chosen, "--labels": labels, "--on": on, "--metrics": metrics,
         }  # fmt: skip
         options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
-        with Campaign(file) as campaign:
+        with Campaign(file) as whole:
+            if whole.systems and system is None:
+                if asked or several or passing is not None:
+                    raise typer.BadParameter(
+                        "this campaign holds several systems: name one with --system."
+                    )
+                _each_system(whole, estimator, gaps, level, waves, "json" if json else output)
+                return
+            campaign = whole if system is None else whole.of(system)
             if gaps == "at-random" and waves is None:
                 waves = waves_to_use(campaign)
             seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
             partial, made = campaign._partial(waves), campaign._estimator(estimator)
             strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
             level = level or campaign.settings.confidence
-    elif waves is not None:
-        raise typer.BadParameter("--waves is for campaigns.")
+    elif waves is not None or system is not None:
+        only = "--waves" if waves is not None else "--system"
+        raise typer.BadParameter(f"{only} is for campaigns.")
     elif chosen is not None or labels is not None or input.without_design(file, design):
         from fewgold.labels import partial_ratings
 
@@ -252,6 +263,49 @@ def estimate(
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit("json" if json else output, result, [flat], lambda out: _show(out, result))
+
+
+def _each_system(
+    whole: Campaign, estimator: str | None, gaps: Gaps, level: float | None, waves: int | None,
+    how: options.OutputFormat,
+) -> None:  # fmt: skip
+    """The score of each of several systems by itself."""
+    from fewgold.campaign.study import waves_to_use
+
+    rows = []
+    level = level or whole.settings.confidence
+    for name in whole.systems:
+        part = whole.of(name)
+        used = waves_to_use(part) if gaps == "at-random" and waves is None else waves
+        made = _made(part._estimator(estimator), part._partial(used), gaps, level, "pool")
+        rows.append({"system": name, **plain_value(made)})
+    keys = ("system", "value", "se", "low", "high", "n", "pool_size", "signature")
+    flat = [{k: row.get(k) for k in keys} for row in rows]
+    record = {"confidence": level, "systems": rows, "file": str(whole.path)}
+
+    def text(out: Console) -> None:
+        shown = table("system", "score", f"{100 * level:.6g}% interval", "±", "ratings")
+        for row in rows:
+            digits = decimals(row.get("se") or 0.0)
+            ends = row["region"] if "region" in row else (row["low"], row["high"])
+            value = "–" if row.get("value") is None else f"{row['value']:.{digits}f}"
+            unknown = None in ends
+            interval = "unknown" if unknown else f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"
+            half = "–" if unknown else f"{(ends[1] - ends[0]) / 2:.{digits}f}"
+            shown.add_row(escape(row["system"]), value, interval, half, str(row["n"]))
+        out.print(shown)
+        out.print(
+            "\nEach score by itself. Differences are surer than these intervals show: "
+            f"[green]fewgold compare {quoted(_place(whole))}[/green]"
+        )
+
+    emit(how, record, flat, text)
+
+
+def _place(campaign: Campaign) -> str:
+    from fewgold.campaign.systems import folder_of
+
+    return folder_of(campaign.path)
 
 
 def _no_table() -> None:
