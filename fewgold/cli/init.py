@@ -129,7 +129,7 @@ def init(
     scale = limits.strip() if limits is not None and "," not in limits else ends
     if bound is not None and bound not in ("equal", "hdi"):
         parse.bound(bound)
-    if pair is not None and not Path(pool_file).is_dir():
+    if pair is not None and (not Path(pool_file).is_dir() or input.is_table(pool_file)):
         raise typer.BadParameter("--pair is for folders of mt-metrics-eval.")
     table = input.read_table(pool_file, quiet, pair=pair)
     named = options.named(
