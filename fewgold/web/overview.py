@@ -20,9 +20,9 @@ from fewgold.errors import FewgoldError
 from fewgold.plots.style import available
 from fewgold.report import number
 from fewgold.web import explore_view as views
+from fewgold.web import files
 from fewgold.web.drawing import chart
 from fewgold.web.explore_view import TABLES, Results, View, looking
-from fewgold.web import files
 from fewgold.web.files import IMAGES, TextTable, download, frame_csv
 from fewgold.web.files import known as of
 from fewgold.web.forms import Sent
@@ -267,8 +267,7 @@ def not_apart(view: View) -> list[str]:
     """Pairs of systems that cannot be told apart yet, and what it would take."""
     if view.comparison is None:
         return []
-    rows = plain_frame(view.comparison.needed())
-    return [needed_line(row) for row in rows]
+    return [needed_line(row) for row in plain_frame(view.comparison.needed()) or []]
 
 
 def _more(view: View) -> int:

@@ -267,6 +267,7 @@ def tarred(name: str, content: bytes = b"", link: str = "") -> bytes:
         ("a.tgz", tarred("evil.csv", link="/etc/passwd"), "0 files"),
         ("", b"id\n1\n", "no file came"),
     ],
+    ids=[f"case{k}" for k in range(18)],
 )  # fmt: skip
 def test_uploads_that_cannot_be_used(
     client: Client, app: FastAPI, tmp_path: Path, name: str, content: bytes, sentence: str
