@@ -109,7 +109,7 @@ class Outlook:
         *,
         size: int | None = None,
         assurance: float | None = None,
-        strategies: Sequence[str] = (),
+        strategies: str | Sequence[str] = (),
     ) -> Outlook:
         """What a pilot tells: its sd, what its metrics explain out of sample, its documents.
 
@@ -153,7 +153,7 @@ class Outlook:
         if pool.cost is not None:
             found = replace(found, cost=float(pool.cost.mean()))
         simple = _as_random(ratings)
-        named = [e for e in (s.partition("+")[2] for s in strategies) if _is_share(e)]
+        named = [e for e in (s.partition("+")[2] for s in as_names(strategies)) if _is_share(e)]
         if np.isin(scores, (0.0, 1.0)).all():
             named = list(dict.fromkeys([*named, *(["alpha"] if pool.binary_metrics else [])]))
             found = replace(found, kept={name: _kept_by(name, simple) for name in named})

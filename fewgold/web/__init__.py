@@ -13,7 +13,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from fewgold.errors import FewgoldError
-from fewgold.web import annotate, explore, plan, replay
+from fewgold.web import annotate, explore, judge, plan, replay
 from fewgold.web.replay_data import NoTable
 from fewgold.web.site import HEADERS, LOOPBACK, Guard, Site, same
 
@@ -47,7 +47,8 @@ def create_app(
     app.state.site = site
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     for routes in (
-        plan.routes, annotate.routes, annotate.owner_routes, explore.routes, replay.routes
+        plan.routes, annotate.routes, annotate.owner_routes, explore.routes, judge.routes,
+        replay.routes,
     ):  # fmt: skip
         app.include_router(routes(site))
 
