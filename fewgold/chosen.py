@@ -187,11 +187,13 @@ def read_labelled(
     system: str | None = None,
     texts: str | Sequence[str] | None = None,
     orientation: Mapping[str, int] | None = None,
+    other: Sequence[str] = (),
 ) -> Labelled:
     """Read a table in which people labelled some rows.
 
     Columns that are not named are guessed. Metrics may have gaps, hold words such as pass and fail,
     or be categories (`fewgold.io.columns.as_controls`). Without ids the rows are numbered.
+    ``other`` are columns that are none of these, such as the batch of each row.
     """
     frame, how = as_pandas(table), Chosen.parse(chosen)
     listed: dict[str, Any] = {
@@ -202,6 +204,10 @@ def read_labelled(
     used = [c for c in (how.column,) if c is not None and c in frame.columns]
     if how.column is not None and not used:
         raise UnknownNameError("column", how.column, [str(c) for c in frame.columns])
+    for name in other:
+        if name not in frame.columns:
+            raise UnknownNameError("column", name, [str(c) for c in frame.columns])
+    used += other
     found = roles(
         frame, id=id, document=document, system=system, orientation=orientation, need_id=False,
         other=[c for c in used if c not in (document, system, id)], **listed,

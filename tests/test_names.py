@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -29,6 +30,7 @@ from fewgold.doctor import examine
 from fewgold.errors import DataError
 from fewgold.estimators import ControlVariates, Ridge
 from fewgold.judge import assess, assess_table
+from fewgold.monitoring import from_ratings, monitor
 from fewgold.planning import Goal, plan_from_history
 from fewgold.pool import Pool
 from fewgold.reproduce import saldias
@@ -44,6 +46,7 @@ SAMPLE = SimpleRandom().draw(POOL, 60, rng=1)
 FRAME = demo_frame("zhen")
 ONE = FRAME[FRAME["system"] == "alpha"].reset_index(drop=True)
 RATINGS = SAMPLE.rate(GOLD[SAMPLE.indices])
+BATCHES = np.resize(["a", "b"], GOLD.size)
 PAIRS = pd.DataFrame({"people": ["A", "B"] * 5, "llm": ["A", "tie"] * 5})
 VERDICTS = pd.DataFrame({"ann": [0, 1] * 5, "llm": [1, 1] * 5})
 RATED = {"human": "rater1", "adequate": "<= 1"}
@@ -161,6 +164,9 @@ CASES |= {
     ("assess_table", "judges"): (
         "comet", lambda j: [t.judge for t in assess_table(ONE, human="rater1", judges=j).judges],
     ),
+    ("monitor", "baseline"): (
+        "a", lambda b: monitor(from_ratings(RATINGS, BATCHES), drop=1, baseline=b).baseline,
+    ),
     ("preferences", "judges"): (
         "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,
     ),
@@ -183,7 +189,7 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
-            "Tasks", "TreePair", "Preferences", "Slices",
+            "Tasks", "TreePair", "Preferences", "Slices", "Alarm", "Monitoring",
         ),
         "results, which the package itself makes",
     ),

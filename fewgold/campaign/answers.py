@@ -12,7 +12,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -303,13 +303,25 @@ def in_time(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.loc[order.sort_values(["time", "place"]).index]
 
 
-def scores(answers: pd.DataFrame, settings: Settings) -> dict[str, float]:
-    """One score for every segment that has an answer."""
+def scores(
+    answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """One score for every segment that has an answer.
+
+    What an adjudicator ``settled`` replaces the answers, or joins them as that of one rater more.
+    """
     if answers.empty:
         return {}
     ordered = in_time(answers)
     told = Answers.from_table(ordered, segment="segment", rater="rater", score="score")
-    return told.scores(repeats=settings.repeats, raters=settings.among)
+    found = told.scores(repeats=settings.repeats, raters=settings.among)
+    last = {id: score for id, score in (settled or {}).items() if id in found}
+    if settings.adjudication == "replaces" or not last:
+        return found | last
+    # One more rater, whom nobody else is called.
+    raters = [*(("rater", name) for name in told.raters), *[("adjudicator",)] * len(last)]
+    joined = Answers([*told.segments, *last], raters, [*told.ratings, *last.values()])
+    return joined.scores(repeats=settings.repeats, raters=settings.among)
 
 
 def rated_differently(answers: pd.DataFrame) -> int:

@@ -183,6 +183,31 @@ CREATE INDEX outputs_by_segment ON outputs (segment);
 """
 
 
+# Tables that files of earlier versions lack. Those versions do not look at them, so that the file
+# stays one that they can open; see `_complete`.
+_LATER = """
+CREATE TABLE IF NOT EXISTS lots (
+    segment INTEGER PRIMARY KEY REFERENCES drawn (segment), lot REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS known (
+    segment INTEGER PRIMARY KEY REFERENCES segments (place), low REAL NOT NULL, high REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS checks (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, rater TEXT NOT NULL, kind TEXT NOT NULL,
+    segment INTEGER NOT NULL REFERENCES segments (place), after INTEGER NOT NULL,
+    handed_at TEXT NOT NULL, skipped TEXT, score REAL, time TEXT, answer TEXT,
+    details TEXT, stored_at TEXT, UNIQUE (rater, kind, segment)
+);
+CREATE TABLE IF NOT EXISTS settled (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER NOT NULL REFERENCES drawn (segment),
+    score REAL NOT NULL, rater TEXT NOT NULL, time TEXT NOT NULL, answer TEXT NOT NULL,
+    details TEXT NOT NULL, stored_at TEXT NOT NULL, twin TEXT NOT NULL UNIQUE
+);
+CREATE INDEX IF NOT EXISTS checks_by_rater ON checks (rater, number);
+"""
+_LATER_TABLES = ("lots", "known", "checks", "settled")
+
+
 def database_path(path: str | Path) -> Path:
     """The file of a campaign that is a folder or a file."""
     if not str(path).strip():
@@ -219,7 +244,7 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
             made = folder / path.name
             made.touch()  # with the rights of any new file; those of SQLite's own are narrower
             with closing(_connect(made, new=True)) as database, transaction(database):
-                for statement in _SCHEMA.split(";"):
+                for statement in f"{_SCHEMA}{_LATER}".split(";"):
                     database.execute(statement)
                 database.execute(f"PRAGMA application_id = {APPLICATION}")
                 database.execute(f"PRAGMA user_version = {VERSION}")
@@ -279,10 +304,33 @@ def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqli
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.execute("PRAGMA foreign_keys = ON")
+        if not new:
+            _complete(database, fixed)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _complete(database: sqlite3.Connection, fixed: bool) -> None:
+    """Give a file of an earlier version the tables that it lacks; empty ones where it is fixed.
+
+    A campaign that may not be written to gets them beside its file, for as long as it is open.
+    """
+    asked = ", ".join(f"'{name}'" for name in _LATER_TABLES)
+    (found,) = database.execute(
+        f"SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ({asked})"
+    ).fetchone()
+    if found == len(_LATER_TABLES):
+        return
+    if fixed:
+        for statement in _LATER.split(";"):
+            if "INDEX" not in statement:
+                database.execute(statement.replace("CREATE TABLE", "CREATE TEMP TABLE"))
+        return
+    with transaction(database):
+        for statement in _LATER.split(";"):
+            database.execute(statement)
 
 
 def _check(database: sqlite3.Connection, path: Path) -> None:

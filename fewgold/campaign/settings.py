@@ -16,6 +16,7 @@ from fewgold.formats import RatingScale
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
 RULES = ("kelly", "hall")
+ADJUDICATION = ("replaces", "joins")
 SHOWN = ("metrics", "system", "estimate")
 
 
@@ -66,6 +67,20 @@ class Settings:
         The systems to compare, where the campaign holds the outputs of several; see `Campaign.of`.
     shared
         Whether these are rated on the same segments; else each has a sample of its own.
+    second
+        Share of the sampled segments, chosen by lot, that get one rater more than ``each``.
+    hold
+        Seconds for which a segment that was handed out is kept for its rater; then it goes to the
+        next one. An answer that comes after that is stored all the same.
+    check_every
+        Answers of a rater between two attention checks; 0 for none.
+    differ
+        Raters who differ by this much or more about a segment put it in the queue of those that an
+        adjudicator settles; None for no queue. It is said before anybody settles anything, so that
+        what is settled does not depend on who looks.
+    adjudication
+        What a settled score does: it ``replaces`` the answers of the raters, or ``joins`` them as
+        that of one rater more.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -93,6 +108,11 @@ class Settings:
     chances: str = ""
     systems: tuple[str, ...] = ()
     shared: bool = True
+    second: float = 0.0
+    hold: float = 1800.0
+    check_every: int = 0
+    differ: float | None = None
+    adjudication: str = "replaces"
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -107,6 +127,21 @@ class Settings:
         if self.higher_is_better not in (None, True, False):
             raise FewgoldError(
                 f"higher_is_better must be True, False or None; got {self.higher_is_better!r}."
+            )
+        check_choice("adjudication", self.adjudication, ADJUDICATION)
+        if not 0 <= self.second <= 1:
+            raise FewgoldError(
+                "second is the share of segments that get a further rater, from 0 to 1; got "
+                f"{self.second:g}."
+            )
+        if not 0 < self.hold <= 1e9:
+            raise FewgoldError(f"hold must be a number of seconds above 0; got {self.hold:g}.")
+        if self.check_every:
+            check_count("check_every", self.check_every, 2)
+        if self.differ is not None and not 0 < self.differ < float("inf"):
+            raise FewgoldError(
+                "differ is the difference of raters from which a segment is adjudicated, above 0; "
+                f"got {self.differ:g}."
             )
         check_seed(self.seed)
         ends = as_limits(self.limits)

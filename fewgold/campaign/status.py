@@ -98,6 +98,7 @@ def status(campaign: Campaign) -> Status:
     settings, store = campaign.settings, campaign.store
     waves, answers = campaign.waves, campaign.answers()
     raters = answers.groupby("segment")["rater"].nunique()
+    enough = raters.index[raters >= settings.each + raters.index.isin(store.for_two())]
     sampled = sum(wave.n for wave in waves)
     unrated = campaign.unrated if waves else ()
     notes: list[str] = []
@@ -118,13 +119,13 @@ def status(campaign: Campaign) -> Status:
             goal = _goal(campaign, made, partial.rated)
         except FewgoldError as error:
             notes.append(f"no estimate yet: {error}")
-        stop = _stopping_rule(settings, partial, raters)
+        stop = _stopping_rule(settings, partial, set(enough))
     told = Status(
         name=settings.name, strategy=settings.strategy, confidence=settings.confidence,
         pool_size=len(store.frame), sampled=sampled, rated=sampled - len(unrated),
         unrated=unrated, waves=tuple(wave.to_dict() for wave in waves), answers=len(answers),
         raters=_counts(answers, "rater"), each=settings.each,
-        wanting=sampled - int((raters >= settings.each).sum()), changed=rated_differently(answers),
+        wanting=sampled - len(enough), changed=rated_differently(answers),
         set_aside=_counts(store.set_aside(), "why"), adoptable=store.adoptable(),
         rejected=len(store.rejected()), estimate=made, goal=goal, stop=stop, notes=(),
         systems=each, comparison=compared,
@@ -186,7 +187,7 @@ def _goal(campaign: Campaign, made: dict[str, Any], rated: int) -> dict[str, Any
 
 
 def _stopping_rule(
-    settings: Settings, partial: PartialRatings, raters: pd.Series[int]
+    settings: Settings, partial: PartialRatings, enough: set[str]
 ) -> dict[str, Any] | None:
     """What the rule says of the answers in the order of drawing, up to the first gap.
 
@@ -197,7 +198,6 @@ def _stopping_rule(
         return None
     if not sample.design.drawn_as("simple"):
         return None
-    enough = set(raters.index[raters >= settings.each])
     gaps = np.flatnonzero([str(i) not in enough for i in sample.ids.tolist()])
     upto = int(gaps[0]) if gaps.size else sample.n
     if not upto:

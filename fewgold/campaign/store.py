@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Overtaken(DataError):
+    """Somebody else drew a wave at the same moment."""
+
+
 @dataclass(frozen=True)
 class Wave:
     """One draw: when, how many to rate, by which strategy and seed, and which ones."""
@@ -220,7 +224,7 @@ class Store:
         with self.transaction() as database:
             (last,) = database.execute("SELECT COALESCE(MAX(number), 0) FROM waves").fetchone()
             if last != number - 1:
-                raise DataError(
+                raise Overtaken(
                     "somebody else drew a wave at the same moment. Look at the status, and draw "
                     "again if it is still wanted."
                 )
@@ -238,6 +242,7 @@ class Store:
                 "INSERT INTO drawn VALUES (?, ?, ?, ?)",
                 [(row, number, place, turn) for place, (row, turn) in enumerate(rows)],
             )
+            _draw_lots(database, number, seed)
             note(database, "select", {"wave": number, "n": len(rows), "seed": seed})
 
     def _outputs_of(
@@ -302,6 +307,22 @@ class Store:
             indices, design = design_of(record, drawn_from)
             return Sample(drawn_from, indices, design, info=SampleInfo.from_dict(record["info"]))
 
+    def for_two(self) -> frozenset[str]:
+        """Ids of the sampled segments that get a further rater by lot; see `Settings.second`."""
+        rows = self.database.execute(
+            "SELECT id FROM lots JOIN segments ON segments.place = lots.segment WHERE lot < ?",
+            (self.settings.second,),
+        )
+        return frozenset(id for (id,) in rows)
+
+    def settled(self) -> dict[str, float]:
+        """The scores that adjudicators settled, by id; of several of a segment the last."""
+        rows = self.database.execute(
+            "SELECT id, score FROM settled JOIN segments ON segments.place = settled.segment "
+            "ORDER BY number"
+        )
+        return {id: float(score) for id, score in rows}
+
     def last_wave_with_answers(self, system: str | None = None) -> int:
         """The last wave with an answer that came after it was drawn, or with all of them; else 0.
 
@@ -324,7 +345,7 @@ class Store:
 
     def state(self) -> tuple[int, ...]:
         """Numbers that change with everything that is stored, and cost next to nothing to read."""
-        counted = ("ratings", "set_aside", "rejected", "imports", "journal")
+        counted = ("ratings", "set_aside", "rejected", "imports", "journal", "settled")
         last = dict(self.database.execute("SELECT name, seq FROM sqlite_sequence"))
         withdrawn, waves = self.database.execute(
             "SELECT (SELECT COUNT(*) FROM withdrawn), (SELECT COUNT(*) FROM waves)"
@@ -408,6 +429,9 @@ class Store:
                         f"there, which go from {low:g} to {high:g}."
                     )
             save_settings(database, settings)
+            if settings.second:  # campaigns of earlier versions have drawn no lots
+                for number, seed in database.execute("SELECT number, seed FROM waves").fetchall():
+                    _draw_lots(database, number, seed)
             note(database, "change", changed)
         self.settings = settings
 
@@ -454,6 +478,23 @@ def handout_order(own: Mapping[str, Any], seed: int) -> IntArray:
     turn = np.empty(n, dtype=np.int64)
     turn[np.argsort(chance[units], kind="stable")] = np.arange(n)
     return turn
+
+
+def _draw_lots(database: sqlite3.Connection, wave: int, seed: int) -> None:
+    """Give every segment of a wave its lot, 0 to 1; the caller holds a transaction.
+
+    Segments with a lot below a share are that share of the wave, and chance decided which they are.
+    A larger share takes further ones and keeps those. Lots that there are stay.
+    """
+    rows = database.execute(
+        "SELECT segment FROM drawn WHERE wave = ? ORDER BY place", (wave,)
+    ).fetchall()
+    rng = np.random.default_rng([seed, 3])
+    lots = (rng.permutation(len(rows)) + rng.random()) / max(len(rows), 1)
+    database.executemany(
+        "INSERT OR IGNORE INTO lots VALUES (?, ?)",
+        [(segment, float(lot)) for (segment,), lot in zip(rows, lots, strict=True)],
+    )
 
 
 # The pool in the file: labels and texts as rows, metrics as exact arrays.

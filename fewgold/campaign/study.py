@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -16,12 +16,12 @@ import numpy as np
 
 from fewgold import formats, registry
 from fewgold._version import __version__
-from fewgold.campaign import systems
+from fewgold.campaign import adjudication, checks, systems
 from fewgold.campaign.answers import Receipt, adopt, check_ids, check_systems, receive, scores
 from fewgold.campaign.database import FILE, database_path, now
-from fewgold.campaign.desk import HOLD, Desk, segment, tasks
+from fewgold.campaign.desk import Desk, segment, tasks
 from fewgold.campaign.settings import Settings, check_seed
-from fewgold.campaign.store import Store, Wave, wave_seed
+from fewgold.campaign.store import Overtaken, Store, Wave, wave_seed
 from fewgold.campaign.systems import OneSystem
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import check_choice
@@ -30,13 +30,15 @@ from fewgold.estimator import Estimator
 from fewgold.formats import Names, Rating, Reading, Segment
 from fewgold.missing import GapBounds, PartialRatings, estimate, ratings_for
 from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
+from fewgold.sample import Assumption, Ratings, Sample
 from fewgold.samplers import Budget, Cost
+from fewgold.samplers.incremental import Incremental
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.campaign.status import Status
+    from fewgold.campaign.work import Work
     from fewgold.comparison import Comparison
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
@@ -262,13 +264,14 @@ class Campaign:
         self.store.add_wave(draws, number=number, seed=own, budget=spent)
         return self.waves[-1]
 
-    def next(self, rater: str = "", *, hold: float = HOLD) -> Segment | None:
+    def next(self, rater: str = "", *, hold: float | None = None) -> Segment | None:
         """The next segment for a rater, or None if there is nothing to do for now.
 
         Segments come in a random order that the seed fixes, so that those rated first stand for
         the rest. One that was handed out is kept for its rater for ``hold`` seconds, so that two
         raters at once do not rate the same. A strategy that learns draws a further segment when
-        all are rated, as long as the budget lasts.
+        all are rated or with other raters, as long as the budget lasts: nobody waits for anybody.
+        ``hold`` is that of the settings by default.
         """
         place = next_place(self, rater, hold)
         if place is None:
@@ -314,7 +317,8 @@ class Campaign:
 
     def scores(self, waves: int | None = None) -> FloatArray:
         """One score per sampled segment, in the order of `sample`, NaN where it has no answer."""
-        return _scores(self.store.sample(waves), self.answers(), self.settings)
+        sample = self.store.sample(waves)
+        return _scores(sample, self.answers(), self.settings, self.store.settled())
 
     @property
     def unrated(self) -> tuple[str, ...]:
@@ -375,6 +379,41 @@ class Campaign:
         with self.store.snapshot():
             return status(self)
 
+    def work(self) -> Work:
+        """What raters did: answers, time, attention checks, and agreement as it grows."""
+        from fewgold.campaign.work import work
+
+        return work(self)
+
+    def set_known(self, answers: Mapping[str, float | tuple[float, float]]) -> int:
+        """Say what the right answers to some segments are, which raters get as attention checks.
+
+        By id, one score or the lowest and the highest that are right. They are handed out if
+        ``check_every`` is set, and never enter the estimate.
+        """
+        both = {
+            id: (told, told) if isinstance(told, int | float) else told
+            for id, told in answers.items()
+        }
+        return checks.set_known(self.store, both)
+
+    def differing(self, *, settled: bool = False) -> pd.DataFrame:
+        """Segments about which raters differ by ``differ`` or more and nobody settled; worst first.
+
+        With ``settled`` also those that were settled, and their score.
+        """
+        return adjudication.queue(self.store, settled=settled)
+
+    def settle(self, segment: str, score: float, *, by: str, comment: str = "") -> bool:
+        """Store the score that an adjudicator gives a segment about which raters differ.
+
+        False if it was there already. What it does to the estimate is ``adjudication`` of the
+        settings: it replaces the answers, or joins them.
+        """
+        details = {"comment": comment} if comment else {}
+        told = Rating(segment, score, by, now(), answer=secrets.token_hex(8), details=details)
+        return adjudication.settle(self.store, told)
+
     def report(self, gaps: str = "wait", **options: Any) -> StudyReport:
         """The report of the campaign; write it with ``.write("report.html")``.
 
@@ -391,29 +430,35 @@ class Campaign:
         return tasks(self, which, context, masked)
 
 
-def next_place(campaign: Campaign, rater: str, hold: float = HOLD) -> int | None:
+def next_place(campaign: Campaign, rater: str, hold: float | None = None) -> int | None:
     """The place of the next segment for a rater; see `Campaign.next`."""
     while True:
         place = campaign.desk.claim(rater, hold)
         if place is not None or not campaign._learns_stepwise:
             return place
         waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
-        if not waves or sum(wave.n for wave in waves) >= most or campaign.unrated:
-            return None  # nothing left to draw, or it learns from answers that are still to come
-        campaign._draw(campaign._strategy.sampler.step or 1, None, len(waves))
+        if not waves or sum(wave.n for wave in waves) >= most:
+            return None  # nothing left to draw
+        # What others have before them, or was skipped, counts as taken; as soon as it is rated it
+        # is learnt from.
+        with suppress(Overtaken):  # another rater drew a segment at the same moment
+            campaign._draw(campaign._strategy.sampler.step or 1, None, len(waves))
 
 
 def _drawn(
     campaign: Campaign, pool: Pool, budget: Budget, seed: Any
 ) -> tuple[Sample, Sample]:  # fmt: skip
     """A wave of a sample, and what it makes together with those before."""
-    given = None
-    if campaign.waves:  # only strategies that learn look at the scores
-        if campaign._strategy.sampler._learns:
-            given = campaign.ratings()
-        else:
-            given = Ratings(campaign.sample, np.zeros(campaign.sample.n))
-    sample = campaign._strategy.select(pool, budget, given=given, rng=seed)
+    given, sampler = None, campaign._strategy.sampler
+    if campaign.waves and isinstance(sampler, Incremental) and not campaign.settings.systems:
+        count = sampler.count(pool, budget, campaign.sample.n)
+        sample = sampler.draw_meanwhile(campaign.sample, campaign.scores(), count, rng=seed)
+    else:
+        if campaign.waves:  # only strategies that learn look at the scores
+            learns = sampler._learns
+            before = campaign.sample
+            given = campaign.ratings() if learns else Ratings(before, np.zeros(before.n))
+        sample = campaign._strategy.select(pool, budget, given=given, rng=seed)
     # What the waves make together does not depend on the scores of the new one.
     return sample, sample.rate(np.zeros(sample.n)).sample
 
@@ -457,13 +502,29 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
 
 def partial_ratings(store: Store, answers: pd.DataFrame, waves: int | None) -> PartialRatings:
     """The scores that answers give to the first waves, all by default, with gaps."""
-    sample, settings = store.sample(waves), store.settings
-    return PartialRatings(sample, _scores(sample, answers, settings), settings.limits)
+    sample, settings, settled = store.sample(waves), store.settings, store.settled()
+    found = _scores(sample, answers, settings, settled)
+    if count := sum(str(i) in settled for i in sample.ids[~np.isnan(found)].tolist()):
+        told = Assumption(_settled_note(count, settings), f"{settings.adjudication}({count})")
+        sample = replace(sample, info=replace(sample.info, adjudicated=told))
+    return PartialRatings(sample, found, settings.limits)
 
 
-def _scores(sample: Sample, answers: pd.DataFrame, settings: Settings) -> FloatArray:
-    by_id = scores(answers, settings)
+def _scores(
+    sample: Sample, answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float]
+) -> FloatArray:
+    by_id = scores(answers, settings, settled)
     return np.array([by_id.get(str(i), np.nan) for i in sample.ids.tolist()], dtype=np.float64)
+
+
+def _settled_note(count: int, settings: Settings) -> str:
+    """What readers must know of settled scores."""
+    way = "instead of" if settings.adjudication == "replaces" else "beside"
+    many = "1 segment has a score" if count == 1 else f"{count} segments have scores"
+    return (
+        f"{many} that an adjudicator settled, which counts {way} the answers of raters, because "
+        f"these differ by {settings.differ:g} or more"
+    )
 
 
 def waves_to_use(campaign: Campaign) -> int | None:

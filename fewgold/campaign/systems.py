@@ -209,6 +209,23 @@ class OneSystem:
         """As for the whole campaign, by the answers about this system."""
         return self.whole.last_wave_with_answers(self.system)
 
+    def settled(self) -> dict[str, float]:
+        """The scores that adjudicators settled, by segment."""
+        found = self.whole.settled()
+        return {label: found[id] for id, label in self._own if id in found}
+
+    def for_two(self) -> frozenset[str]:
+        """Segments whose output of this system gets a further rater by lot."""
+        found = self.whole.for_two()
+        return frozenset(label for id, label in self._own if id in found)
+
+    @property
+    def _own(self) -> list[tuple[str, str]]:
+        """What the outputs of this system are called in the whole pool, and their segments."""
+        places = self._alone[1]
+        ids, labels = self.whole.pool.ids[places], self.whole.segments[places]
+        return list(zip(map(str, ids.tolist()), map(str, labels.tolist()), strict=True))
+
     def drawn(self, waves: int | None = None) -> IntArray:
         """Places of the drawn outputs in the pool of this system, in the order of drawing."""
         return np.asarray(self.sample(waves).indices)
@@ -288,8 +305,8 @@ def unrated(campaign: Campaign, waves: int | None = None) -> tuple[str, ...]:
 def scored(campaign: Campaign, waves: int | None = None) -> tuple[pd.DataFrame, dict[str, Any]]:
     """All outputs with their metrics and scores, and the columns of the table by their role.
 
-    One row per output and rater where two or more gave their names and the mean of theirs counts,
-    so that their biases can be told; else one row per output.
+    One row per output and rater where two or more gave their names, the mean of theirs counts and
+    nothing was settled, so that their biases can be told; else one row per output.
     """
     import pandas as pd
 
@@ -317,14 +334,14 @@ def scored(campaign: Campaign, waves: int | None = None) -> tuple[pd.DataFrame, 
     drawn = set(pool.ids[store.drawn(waves)].astype(str).tolist())
     answers = answers[answers["segment"].isin(drawn)]
     people = sorted(set(answers["rater"]))
-    rater = None
-    if len(people) > 1 and "" not in people and settings.among == "mean":
+    rater, settled = None, store.settled()
+    if len(people) > 1 and not settled and "" not in people and settings.among == "mean":
         rater = roles["rater"] = named("rater")
         parts = {who: scores(answers[answers["rater"] == who], settings) for who in people}
         given = [(id, who, score) for who, part in parts.items() for id, score in part.items()]
         found = pd.DataFrame(given, columns=[own, rater, roles["human"]])
     else:
-        by_id = scores(answers, settings)
+        by_id = scores(answers, settings, settled)
         found = pd.DataFrame(by_id.items(), columns=[own, roles["human"]])
     table = base.merge(found, on=own, how="left").drop(columns=own)
     table[roles["human"]] = table[roles["human"]].astype(float)
@@ -339,7 +356,7 @@ def joint_ratings(campaign: Campaign) -> Ratings:
             f"{len(left)} chosen outputs have no answer, first {left[0]}. The next wave goes by "
             "all answers: have them rated first."
         )
-    by_id = scores(campaign.answers(), campaign.settings)
+    by_id = scores(campaign.answers(), campaign.settings, campaign.store.settled())
     pool, segments = campaign.pool, campaign.store.segments
     found: dict[str, list[float]] = {}
     for place in campaign.store.drawn().tolist():

@@ -272,6 +272,7 @@ def _estimate(campaign: Campaign) -> str:
 
 
 COMMENT = 10_000  # characters
+NO_LINK = "This link leads nowhere (any more). Ask whoever gave it to you for a new one."
 _NONCE = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _LONGEST = 3600.0  # whoever takes longer than an hour was not there all the time
 
@@ -309,10 +310,7 @@ def routes(site: Site) -> APIRouter:
         with site.open() as campaign:
             rater = campaign.desk.rater_of(token)
             if rater is None:
-                raise HTTPException(
-                    404,
-                    "This link leads nowhere (any more). Ask whoever gave it to you for a new one.",
-                )
+                raise HTTPException(404, NO_LINK)
             yield Seat(campaign, rater, token)
 
     def answer(

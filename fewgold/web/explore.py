@@ -47,7 +47,10 @@ _UNPACKED = 300_000_000  # bytes that a packed upload may have once unpacked
 def routes(site: Site) -> APIRouter:
     """The pages."""
     # The owner is asked for before anything else is looked at, the form included.
-    router, known = APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]), Results()
+    router, known = (
+        APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]),
+        Results.shared(site),
+    )
     _at_a_glance(router, site, known)
     _files(router, site, known)
     _importing(router, site)
@@ -96,27 +99,6 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
                 level=views.headline(view)["level"], **values,
             )  # fmt: skip
 
-    @router.post("/more")
-    def more(request: Request, form: Sent) -> RedirectResponse:
-        count = form.text("count")
-        if not count.isascii() or not count.isdigit() or len(count) > 9 or int(count) < 1:
-            raise FewgoldError(
-                "the number of segments to draw must be a whole number of at least 1; got "
-                f"{count[:40]!r}."
-            )
-        with site.open() as campaign:
-            drawn, budget = len(campaign.waves), int(count)
-            if form.text("waves") != str(drawn):
-                raise FewgoldError(
-                    "a wave was drawn since that page was made. Look at it again, and draw "
-                    "another one if it is still wanted."
-                )
-            if drawn:
-                campaign.more(budget)
-            else:
-                campaign.select(budget)
-        return RedirectResponse("/explore#waves", 303)
-
     @router.post("/adopt")
     def adopt(request: Request) -> RedirectResponse:
         with site.open() as campaign:
@@ -147,11 +129,9 @@ def _rest(view: View) -> dict[str, Any]:
         "costs": views.costs(view),
         "agreement": [] if study is None or study.raters is None else agreement(study),
         "left": len(campaign.pool) - view.status.sampled,
-        "learns": campaign._strategy.sampler.step is not None,
         "metrics": metrics,
         "scatters": [] if study is None else metrics[:_SCATTERS],
         "documents": None if study is None else study.documents,
-        "formats": _formats(),
     }
 
 

@@ -66,6 +66,12 @@ class Results:
     def __init__(self) -> None:
         self._states, self.past = Recent(_STATES), Recent(_LOOKS)
 
+    @staticmethod
+    def shared(site: Site) -> Results:
+        """Those of a site's campaign, for all of its pages."""
+        found: Results = site.kept.setdefault("results", Results())
+        return found
+
     def of(self, state: Hashable) -> Recent:
         """Results of a state."""
         return self._states.get(state, lambda: Recent(_PARTS))

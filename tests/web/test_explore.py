@@ -88,8 +88,10 @@ def test_all_is_for_the_owner_alone(place: Path) -> None:
     with client_of(place, owner=False) as stranger:
         for path in PATHS:
             assert stranger.get(path).status_code == 403, path
-        for path in ("more", "adopt", "settings", "import"):
-            sent = stranger.post(f"/explore/{path}", data={"count": "3"})
+        for path in ("/overview", "/overview/state", "/waves", "/downloads"):
+            assert stranger.get(path).status_code == 403, path
+        for path in ("/waves", "/explore/adopt", "/explore/settings", "/explore/import"):
+            sent = stranger.post(path, data={"count": "3"})
             assert sent.status_code == 403, path
 
 
@@ -255,16 +257,16 @@ def test_first_and_further_waves(tmp_path: Path) -> None:
     with client_of(tmp_path / "s") as owner:
         assert "Draw the first wave" in owner.get("/explore").text
         send = {"count": "30", "waves": "0"}
-        drawn = owner.post("/explore/more", data=send, follow_redirects=False)
-        assert (drawn.status_code, drawn.headers["location"]) == (303, "/explore#waves")
-        again = owner.post("/explore/more", data=send)
+        drawn = owner.post("/waves", data=send, follow_redirects=False)
+        assert (drawn.status_code, drawn.headers["location"]) == (303, "/waves")
+        again = owner.post("/waves", data=send)
         assert again.status_code == 400 and "A wave was drawn since" in again.text
         assert "none is rated yet" in owner.get("/explore").text
-        owner.post("/explore/more", data={"count": "10", "waves": "1"})
+        owner.post("/waves", data={"count": "10", "waves": "1"})
         for bad in ("0", "-3", "many", "1e3", "", "٣"):
-            refused = owner.post("/explore/more", data={"count": bad, "waves": "2"})
+            refused = owner.post("/waves", data={"count": bad, "waves": "2"})
             assert refused.status_code == 400 and "whole number" in refused.text
-        assert owner.post("/explore/more").status_code == 400
+        assert owner.post("/waves").status_code == 400
         assert frame(owner, "waves")["segments"].tolist() == [30, 10]
 
 
@@ -531,7 +533,7 @@ def test_a_strategy_that_learns(tmp_path: Path) -> None:
         while (given := made.next("ann")) is not None:
             made.add([Rating(given.id, human[given.id], "ann")])
     with client_of(path) as owner:
-        page = owner.get("/explore")
+        page = owner.get("/waves")
         assert page.status_code == 200 and "learns from answers" in page.text
 
 
