@@ -116,7 +116,7 @@ def init(
     scale = limits.strip() if limits is not None and "," not in limits else ends
     if bound is not None and bound not in ("equal", "hdi"):
         parse.bound(bound)
-    if Path(pool_file).is_dir():
+    if Path(pool_file).is_dir() and not input.is_table(pool_file):
         from fewgold import formats
 
         table = formats.read_tree(pool_file, pair, only_system)

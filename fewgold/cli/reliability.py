@@ -165,7 +165,7 @@ def _columns(
     else:
         table = input.read_table(file, quiet)
     found = roles(table, **named, texts=[], metrics=[], id=segment, need_id=False)
-    names = [str(c) for c in table.columns]
+    names = [str(c) for c in found.table.columns]
     document, system = found.document, found.system
     if document is None:
         raise DataError(f"which column holds the documents? --document: {', '.join(names)}.")

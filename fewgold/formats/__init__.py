@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats import logs
 from fewgold.formats.base import Criterion as Criterion  # all with "as": not public
 from fewgold.formats.base import Format, Names, Rating, Reading, Segment, Tasks
 from fewgold.formats.base import Keys as Keys
@@ -105,10 +106,16 @@ class RatedTable:
     notes: tuple[str, ...] = ()
 
 
+def _logged(log: logs.EvalLog) -> RatedTable:
+    return RatedTable(log.frame(), log.format, log.sentences)
+
+
 def rated_table(
-    path: str | Path, pair: str | None = None, raters: bool = False
+    path: str | Path, pair: str | None = None, raters: bool = False, source: str | None = None
 ) -> RatedTable | None:
-    """Published ratings, or the export of an annotation tool, as a table; None for other files.
+    """Published ratings, the export of an annotation tool or the log of an evaluation as a table.
+
+    None for other files.
 
     Parameters
     ----------
@@ -118,20 +125,27 @@ def rated_table(
         The pair of languages in such a folder; may be left out where there is one.
     raters
         Keep one row for each rater; otherwise the score of an output is the mean of its ratings.
+    source
+        Whose evaluation log it is (see `fewgold.formats.logs.names`), where its content does not
+        tell.
 
     Returns
     -------
     RatedTable
         ``id``, ``document``, ``system``, ``rater``, ``source`` and ``target`` as far as the file
         has them, and the scores in ``mqm`` or ``score``. Of a folder, what `read_tree` gives, with
-        ids that are the same for all systems.
+        ids that are the same for all systems. Of an evaluation log, the scores of judges as metrics
+        and those of people in ``human``.
     """
     place = Path(path)
     if not place.exists():
         return None
+    if source is not None:
+        return _logged(logs.read(path, source))
     found = recognise(path)
     if found is None or found.name in TABULAR:
-        return None
+        log = logs.recognise(path)
+        return None if log is None else _logged(logs.read(path, log.name))
     if place.is_dir():
         tree = read_tree(place, pair)
         both = zip(tree["id"], tree["system"], strict=True)
