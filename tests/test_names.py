@@ -193,6 +193,7 @@ NOT_HERE = {
         ),
         "results, which the package itself makes",
     ),
+    "CorpusScore.sacrebleu": "texts, no names: tests/reliability/test_corpus.py",
     **dict.fromkeys(("Engine.attach", "DuckDB.attach", "Spark.attach"), "called by StoredPool"),
     **dict.fromkeys(
         ("StoredPool", "Excerpt.standardised"),

@@ -102,6 +102,8 @@ class CorpusScore:
                 "corpus scores of texts need sacrebleu. "
                 "Install it with: pip install 'fewgold[sacrebleu]'."
             ) from None
+        outputs = [outputs] if isinstance(outputs, str) else list(outputs)
+        references = [references] if isinstance(references, str) else references
         several = [[r] if isinstance(r, str) else list(r) for r in references]
         if len(several) != len(outputs):
             raise DataError(
@@ -110,7 +112,7 @@ class CorpusScore:
         streams = [list(stream) for stream in zip(*several, strict=True)]
         scorer = getattr(metrics, known[metric])(**options)
         # sacrebleu's own bootstrap works on these sums; its public methods give them for BLEU only.
-        counts = scorer._extract_corpus_statistics(list(outputs), streams)
+        counts = scorer._extract_corpus_statistics(outputs, streams)
         table = np.asarray(counts, dtype=np.float64)
 
         def score(sums: FloatArray) -> FloatArray:

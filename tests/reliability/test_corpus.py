@@ -102,6 +102,8 @@ def test_bleu_is_that_of_sacrebleu() -> None:
     for rows in ([*range(20)], [0, 0, 3, 7, 7, 7]):
         whole = bleu.corpus_score([outputs[k] for k in rows], [[references[k] for k in rows]])
         assert score.of(rows) == pytest.approx(whole.score, rel=1e-12)
+    alone = CorpusScore.sacrebleu(outputs[0], references[0])
+    assert alone.of([0]) == pytest.approx(score.of([0]), rel=1e-12)
     two = CorpusScore.sacrebleu(outputs, [[r, o] for r, o in zip(references, outputs, strict=True)])
     assert two.of(range(20)) == pytest.approx(100)
     for metric, name in (("chrf", "CHRF"), ("ter", "TER")):
