@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fewgold import formats
 from fewgold.campaign.status import goal_line, stop_line
-from fewgold.common.text import decimals, fixed, plain_frame
+from fewgold.common.text import plain_frame
 from fewgold.comparison.result import needed_line
 from fewgold.errors import FewgoldError
 from fewgold.plots.style import available
@@ -22,11 +22,11 @@ from fewgold.report import number
 from fewgold.web import explore_view as views
 from fewgold.web import files
 from fewgold.web.drawing import chart
-from fewgold.web.explore_view import TABLES, Results, View, looking
-from fewgold.web.files import IMAGES, TextTable, download, frame_csv
+from fewgold.web.explore_view import OF_ALL, TABLES, Results, View, looking
+from fewgold.web.files import IMAGES, download, frame_csv
 from fewgold.web.files import known as of
 from fewgold.web.forms import Sent
-from fewgold.web.replay import ComparePage, compared
+from fewgold.web.replay import ComparePage
 from fewgold.web.site import Site
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def routes(site: Site) -> APIRouter:
     def downloads(request: Request) -> HTMLResponse:
         with looking(site, known) as view:
             place = named(site.campaign)
+            tables = {n: TABLES[n] for n in (OF_ALL if site.systems else TABLES)}
             commands = [
                 (f"fewgold report {place} -o report.html", "The report."),
                 (f"fewgold export {place} -o to_rate.csv", "Segments to rate, as a sheet."),
@@ -128,7 +129,7 @@ def routes(site: Site) -> APIRouter:
             return site.page(
                 request, "downloads.html", told=view.status, head=views.headline(view),
                 formats=[(name, formats.get(name).title) for name in formats.names()],
-                tables=[(n, k.title) for n, k in TABLES.items() if k.make(view) is not None],
+                tables=[(n, k.title) for n, k in tables.items() if k.make(view) is not None],
                 commands=commands,
             )  # fmt: skip
 
@@ -156,7 +157,7 @@ def _state(view: View) -> dict[str, Any]:
     """What changes while one looks."""
     status = view.status
     return {
-        "several": _systems(view), "ranking": _ranking(view), "apart": not_apart(view),
+        "ranking": views.ranking(view), "apart": not_apart(view),
         "told": status, "at": view.version, "head": views.headline(view),
         "announcement": views.announcement(view), "next": next_step(view),
         "goal": None if status.goal is None else goal_line(status.goal),
@@ -170,8 +171,10 @@ def _about(site: Site, view: View) -> dict[str, Any]:
     documents = (
         "" if pool.documents is None else f" in {len(set(pool.documents.tolist())):,} documents"
     )
+    size = view.status.pool_size
     facts = [
-        ("Segments", f"{len(pool):,}{documents}"),
+        ("Segments", f"{size:,}{documents}"),
+        *([("Systems", ", ".join(site.systems))] if site.systems else []),
         ("Strategy", settings.strategy),
         ("Metrics", ", ".join(pool.metrics) or "none"),
         ("Raters see", ", ".join(pool.texts) or "ids alone"),
@@ -198,21 +201,21 @@ def next_step(view: View) -> Step:
     if waiting and not desk.links():
         return Step(
             "Invite people to rate",
-            f"{_segments(waiting)} without an answer. Add the people who rate, and send each "
-            "the link that appears.",
+            f"{_drawn_ones(view, waiting)} without an answer. Add the people who rate, and send "
+            "each the link that appears.",
             "/raters", "Add raters",
         )  # fmt: skip
     if waiting:
         return Step(
-            "Have the segments rated",
-            f"{_segments(waiting)} without an answer. The page Raters shows who has done how "
-            "many, and the links to send again.",
+            f"Have the {'outputs' if status.systems else 'segments'} rated",
+            f"{_drawn_ones(view, waiting)} without an answer. The page Raters shows who has done "
+            "how many, and the links to send again.",
             "/raters", "See the raters",
         )  # fmt: skip
     if status.wanting:
         return Step(
             "Have segments rated by further people",
-            f"{_segments(status.wanting)} rated by fewer than {status.each} raters.",
+            f"{_drawn_ones(view, status.wanting)} rated by fewer than {status.each} raters.",
             "/raters", "See the raters",
         )  # fmt: skip
     if view.comparison is not None and (more := _more(view)):
@@ -240,29 +243,6 @@ def next_step(view: View) -> Step:
 # Several systems
 
 
-def _systems(view: View) -> list[dict[str, Any]]:
-    """How far each of several systems has come; empty where there is one."""
-    level = view.status.confidence
-    found = []
-    for one in view.status.systems:
-        made, shown = one["estimate"], "–"
-        if made is not None:
-            digits = decimals(made["se"])
-            shown = fixed(made["value"], digits)
-            if made["low"] is not None and made["high"] is not None:
-                shown += f" ({fixed(made['low'], digits)} to {fixed(made['high'], digits)})"
-        found.append({
-            "system": one["system"], "rated": one["rated"], "sampled": one["sampled"],
-            "estimate": shown, "level": f"{100 * level:.6g}%",
-        })  # fmt: skip
-    return found
-
-
-def _ranking(view: View) -> TextTable | None:
-    """The systems, the best first, as on the page that compares them."""
-    return None if view.comparison is None else compared(view.comparison)
-
-
 def not_apart(view: View) -> list[str]:
     """Pairs of systems that cannot be told apart yet, and what it would take."""
     if view.comparison is None:
@@ -284,8 +264,9 @@ def _drawn(view: View) -> int:
     return sum(wave.get("segments", wave["n"]) for wave in view.status.waves)
 
 
-def _segments(count: int) -> str:
-    return f"{count:,} drawn {'segment is' if count == 1 else 'segments are'}"
+def _drawn_ones(view: View, count: int) -> str:
+    what = "output" if view.status.systems else "segment"
+    return f"{count:,} drawn {what} is" if count == 1 else f"{count:,} drawn {what}s are"
 
 
 # A further wave, and what it would bring

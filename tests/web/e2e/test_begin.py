@@ -19,7 +19,7 @@ from web.e2e import live
 from web.e2e.test_access import axe, wide
 
 Visit = Callable[..., Any]
-SYSTEMS = {"plain": 0.0, "better": 1.2, "best": 2.4}
+SYSTEMS = {"gamma-7b": 0.0, "delta-7b": 1.2, "omega-7b": 2.4}
 
 
 def outputs(path: Path, n: int = 60) -> None:
@@ -148,14 +148,14 @@ def test_three_systems_are_ranked_by_two_raters(visit: Visit, tmp_path: Path) ->
         owner.goto(f"{root}/overview")
         owner.get_by_role("link", name="Compare", exact=True).click()
         order = owner.locator("[data-testid=ranking] tbody th").all_inner_texts()
-        assert order == ["best", "better", "plain"]
+        assert order == ["omega-7b", "delta-7b", "gamma-7b"]
         good(owner)
         owner.goto(f"{root}/downloads")
         good(owner)
         files = owner.context.request
         report = files.get(f"{root}/explore/report.html")
         assert report.status == 200
-        assert "best" in report.text()
+        assert "omega-7b" in report.text()
         answers = files.get(f"{root}/explore/answers?to=csv")
         rows = list(csv.DictReader(io.StringIO(answers.text().lstrip("\ufeff"))))
         assert len([row for row in rows if row.get("score")]) == 60
