@@ -150,6 +150,9 @@ CASES |= {
         "comet",
         lambda m: criteria.from_table(ONE, "rater1", metrics=m, id="segment").estimate().summary(),
     ),
+    ("CriteriaRatings.only", "names"): (
+        "rater1", lambda n: list(criteria.from_table(ONE, "rater1", id="segment").only(n)),
+    ),
     ("Ratings.from_table", "human"): (
         "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
     ),
@@ -193,6 +196,7 @@ NOT_HERE = {
         ),
         "results, which the package itself makes",
     ),
+    "CorpusScore.sacrebleu": "texts, no names: tests/reliability/test_corpus.py",
     **dict.fromkeys(("Engine.attach", "DuckDB.attach", "Spark.attach"), "called by StoredPool"),
     **dict.fromkeys(
         ("StoredPool", "Excerpt.standardised"),

@@ -127,6 +127,10 @@ def estimate(
     )  # fmt: skip
     partial, rated, made, level = found.partial, found.criteria, found.estimator, found.level
     strategy, seed, in_sheet = found.strategy, found.seed, found.sheet
+    if rated is not None and len(rated.criteria) == 1 and asked:
+        from fewgold.criteria import directed
+
+        made, rated = directed(made, rated.criteria[0]), None
     if simultaneous and rated is None:
         raise typer.BadParameter("--simultaneous is for several criteria: name them (--criteria).")
     parts = [partial] if rated is None else list(rated.parts.values())
@@ -141,7 +145,8 @@ def estimate(
     if rated is not None:
         if asked:
             raise typer.BadParameter(
-                "--by, --quantile and the like take one criterion at a time: name it with --human."
+                "--by, --quantile and the like take one criterion at a time: name it with "
+                "--criteria."
             )
         facts = {
             "strategy": strategy, "seed": seed, "target": target,

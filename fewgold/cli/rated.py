@@ -69,7 +69,11 @@ def opened(
             if gaps == "at-random" and waves is None:
                 waves = waves_to_use(campaign)
             seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
-            partial, made = campaign._partial(waves), campaign._estimator(estimator)
+            made = campaign._estimator(estimator)
+            criteria = input.chosen_criteria(criteria, campaign.settings.criteria)
+            if criteria:
+                rated = campaign.criteria_ratings(waves).only(c.name for c in criteria)
+            partial = campaign._partial(waves) if rated is None else rated[criteria[0].name]
             strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
             level = level or campaign.settings.confidence
     elif waves is not None or system is not None:

@@ -224,6 +224,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
         with looking(site, known) as view:
             # For the owner, who knows the systems.
             tasks, rated = view.campaign.tasks("all", masked=False), view.campaign.store.rated()
+            formats.check_criteria(form, tasks)
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
     @router.get("/tasks")
@@ -235,6 +236,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
             found = view.campaign.tasks(wanted)
             if not found.to_rate:
                 raise DataError("there is nothing to rate: every such segment has its answers.")
+            formats.check_criteria(form, found)
             return _written("to_rate", form, lambda path: form.write_tasks(found, path))
 
 
