@@ -68,6 +68,7 @@ class SampleInfo:
     gaps: GapHandling | None = None
     chosen: Assumption | None = None  # how rows were chosen that nobody drew with fewgold
     target: str | None = None  # "process" where results are about new segments like these
+    adjudicated: Assumption | None = None  # what became of segments that raters differ about
 
     @property
     def sampler(self) -> str | None:
@@ -94,6 +95,7 @@ class SampleInfo:
             wave.gaps or self.gaps,
             wave.chosen or self.chosen,
             wave.target or self.target,
+            wave.adjudicated or self.adjudicated,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,6 +111,8 @@ class SampleInfo:
             "chosen": None if self.chosen is None else self.chosen.code,
             "chosen_note": None if self.chosen is None else self.chosen.note,
             "target": self.target,
+            "adjudicated": None if self.adjudicated is None else self.adjudicated.code,
+            "adjudicated_note": None if self.adjudicated is None else self.adjudicated.note,
         }
         return {name: value for name, value in found.items() if value is not None}
 
@@ -126,7 +130,9 @@ class SampleInfo:
             gaps,
             None if "chosen" not in record else Assumption(record["chosen_note"], record["chosen"]),
             record.get("target"),
-        )
+            None if "adjudicated" not in record
+            else Assumption(record["adjudicated_note"], record["adjudicated"]),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -504,7 +510,8 @@ class Ratings:
     def warnings(self) -> tuple[str, ...]:
         """What every result made from these ratings must say, such as what became of gaps."""
         info = self.sample.info
-        found = [told.note for told in (info.chosen, info.gaps) if told is not None]
+        parts = (info.chosen, info.gaps, info.adjudicated)
+        found = [told.note for told in parts if told is not None]
         return tuple(found)
 
     def _signed(self) -> dict[str, str]:
@@ -531,6 +538,8 @@ class Ratings:
             found["chosen"] = info.chosen.code
         if info.target is not None:
             found["target"] = info.target
+        if info.adjudicated is not None:
+            found["adjudicated"] = info.adjudicated.code
         return found
 
     def cut(self, cut: Cut | str) -> Ratings:

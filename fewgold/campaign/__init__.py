@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from fewgold.campaign.status import Status
     from fewgold.campaign.store import Wave
     from fewgold.campaign.study import Campaign
+    from fewgold.campaign.work import Work
 
-__all__ = ["Campaign", "Receipt", "Settings", "Status", "Wave", "is_campaign"]
+__all__ = ["Campaign", "Receipt", "Settings", "Status", "Wave", "Work", "is_campaign"]
 
 # Loaded when first used: commands on a sheet ask `is_campaign` and need no more.
 _HOME = {
     "Campaign": "study", "Receipt": "answers", "Settings": "settings", "Status": "status",
-    "Wave": "store",
+    "Wave": "store", "Work": "work",
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ process and of the machine. Writers wait for each other; readers wait for nobody
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -120,6 +121,9 @@ CREATE TABLE metrics (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, orientation INTEGER, scores BLOB NOT NULL
 );
 CREATE TABLE spread (expected BLOB NOT NULL);
+CREATE TABLE outputs (
+    place INTEGER PRIMARY KEY REFERENCES segments (place), segment TEXT NOT NULL
+);
 CREATE TABLE waves (
     number INTEGER PRIMARY KEY, drawn_at TEXT NOT NULL, strategy TEXT NOT NULL,
     sampler TEXT NOT NULL, seed INTEGER NOT NULL, budget TEXT NOT NULL, n INTEGER NOT NULL,
@@ -175,7 +179,33 @@ CREATE TABLE journal (
 CREATE INDEX ratings_by_segment ON ratings (segment);
 CREATE INDEX ratings_by_form ON ratings (rater, answer);
 CREATE INDEX drawn_by_turn ON drawn (wave, turn);
+CREATE INDEX outputs_by_segment ON outputs (segment);
 """
+
+
+# Tables that files of earlier versions lack. Those versions do not look at them, so that the file
+# stays one that they can open; see `_complete`.
+_LATER = """
+CREATE TABLE IF NOT EXISTS lots (
+    segment INTEGER PRIMARY KEY REFERENCES drawn (segment), lot REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS known (
+    segment INTEGER PRIMARY KEY REFERENCES segments (place), low REAL NOT NULL, high REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS checks (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, rater TEXT NOT NULL, kind TEXT NOT NULL,
+    segment INTEGER NOT NULL REFERENCES segments (place), after INTEGER NOT NULL,
+    handed_at TEXT NOT NULL, skipped TEXT, score REAL, time TEXT, answer TEXT,
+    details TEXT, stored_at TEXT, UNIQUE (rater, kind, segment)
+);
+CREATE TABLE IF NOT EXISTS settled (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER NOT NULL REFERENCES drawn (segment),
+    score REAL NOT NULL, rater TEXT NOT NULL, time TEXT NOT NULL, answer TEXT NOT NULL,
+    details TEXT NOT NULL, stored_at TEXT NOT NULL, twin TEXT NOT NULL UNIQUE
+);
+CREATE INDEX IF NOT EXISTS checks_by_rater ON checks (rater, number);
+"""
+_LATER_TABLES = ("lots", "known", "checks", "settled")
 
 
 def database_path(path: str | Path) -> Path:
@@ -214,7 +244,7 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
             made = folder / path.name
             made.touch()  # with the rights of any new file; those of SQLite's own are narrower
             with closing(_connect(made, new=True)) as database, transaction(database):
-                for statement in _SCHEMA.split(";"):
+                for statement in f"{_SCHEMA}{_LATER}".split(";"):
                     database.execute(statement)
                 database.execute(f"PRAGMA application_id = {APPLICATION}")
                 database.execute(f"PRAGMA user_version = {VERSION}")
@@ -274,10 +304,33 @@ def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqli
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.execute("PRAGMA foreign_keys = ON")
+        if not new:
+            _complete(database, fixed)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _complete(database: sqlite3.Connection, fixed: bool) -> None:
+    """Give a file of an earlier version the tables that it lacks; empty ones where it is fixed.
+
+    A campaign that may not be written to gets them beside its file, for as long as it is open.
+    """
+    asked = ", ".join(f"'{name}'" for name in _LATER_TABLES)
+    (found,) = database.execute(
+        f"SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ({asked})"
+    ).fetchone()
+    if found == len(_LATER_TABLES):
+        return
+    if fixed:
+        for statement in _LATER.split(";"):
+            if "INDEX" not in statement:
+                database.execute(statement.replace("CREATE TABLE", "CREATE TEMP TABLE"))
+        return
+    with transaction(database):
+        for statement in _LATER.split(";"):
+            database.execute(statement)
 
 
 def _check(database: sqlite3.Connection, path: Path) -> None:
@@ -295,6 +348,12 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
         raise DataError(why)
 
 
+def has_table(database: sqlite3.Connection, name: str) -> bool:
+    """Whether there is such a table, which campaigns of earlier versions may lack."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return database.execute(query, (name,)).fetchone() is not None
+
+
 def _open(uri: str, any_thread: bool) -> sqlite3.Connection:
     told = os.environ.get("FEWGOLD_PATIENCE", "")
     try:
@@ -302,12 +361,19 @@ def _open(uri: str, any_thread: bool) -> sqlite3.Connection:
     except ValueError:
         raise FewgoldError(f"FEWGOLD_PATIENCE must be a number of seconds; got {told!r}.") from None
     try:
-        return sqlite3.connect(
+        found = sqlite3.connect(
             uri, timeout=timeout, isolation_level=None, uri=True, factory=Connection,
             check_same_thread=not any_thread,
         )  # fmt: skip
     except sqlite3.Error as error:
         raise sentence(error) from None
+    found.create_function("lot", 2, _lot, deterministic=True)
+    return found
+
+
+def _lot(rater: str, place: int) -> int:
+    """What decides in which order a rater gets the outputs of one segment: for each another one."""
+    return int.from_bytes(hashlib.sha256(f"{rater}\x1f{place}".encode()).digest()[:7])
 
 
 @contextmanager

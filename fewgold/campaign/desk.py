@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
-import math
 import secrets
 import sqlite3
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold.campaign.answers import INSERT, twin_of
-from fewgold.campaign.database import now
+from fewgold.campaign import checks
+from fewgold.campaign.answers import (
+    INSERT,
+    raters_of,
+    split_details,
+    stored_details,
+    twin_of,
+    why_not,
+)
+from fewgold.campaign.database import note, now
 from fewgold.campaign.store import Store
 from fewgold.common.arrays import IntArray
 from fewgold.common.checks import check_choice, check_count
@@ -22,6 +30,7 @@ from fewgold.formats import Keys, Rating, Segment, Tasks, alias, holds_name
 from fewgold.pool import Pool
 
 if TYPE_CHECKING:
+    from fewgold.campaign.settings import Settings
     from fewgold.campaign.study import Campaign
 
 
@@ -32,8 +41,11 @@ _FROM_PAGE = f"(SELECT format FROM imports WHERE imports.number = import) = '{PA
 
 _UNSKIP = "DELETE FROM skips WHERE segment = ? AND rater = ?"
 
-#: Seconds for which a segment that was handed out is kept for its rater.
-HOLD = 1800.0
+# Raters that a drawn segment shall have: some get one more, by lot.
+_WANTED = ":each"
+_WANTED_BY_LOT = (
+    "(:each + EXISTS (SELECT 1 FROM lots WHERE lots.segment = drawn.segment AND lot < :second))"
+)
 # Segments that this rater has not rated or skipped, and that fewer raters than wanted have rated or
 # are at work on.
 _OPEN = """
@@ -47,16 +59,34 @@ AND (
         SELECT rater FROM claims
         WHERE segment = drawn.segment AND rater != :rater AND at > :since
     )
-) < :each
+) < {wanted}
 """
 # What the rater was given last and has not answered comes first, such as after taking it back.
-_NEXT = f"""
+# Outputs of several systems for one segment have one turn; each rater gets them in another order.
+_NEXT = """
 SELECT * FROM (
-    SELECT o.segment FROM ({_OPEN}) AS o JOIN claims ON claims.segment = o.segment
-    WHERE claims.rater = :rater AND claims.at > :since ORDER BY claims.at DESC LIMIT 1
+    SELECT o.segment, 1 FROM ({open}) AS o JOIN claims ON claims.segment = o.segment
+    WHERE claims.rater = :rater AND claims.at > :since
+    ORDER BY claims.at DESC, lot(:rater, o.segment) LIMIT 1
 )
-UNION ALL SELECT * FROM ({_OPEN} ORDER BY wave, turn LIMIT 1) LIMIT 1
+UNION ALL SELECT segment, 0 FROM (
+    {open} ORDER BY wave, turn, lot(:rater, drawn.segment) LIMIT 1
+) LIMIT 1
 """
+# A rater who gets one output of a segment gets those of the other systems as well, as far as nobody
+# else has them: differences between systems are then not differences between raters.
+_BESIDE = """
+INSERT OR REPLACE INTO claims SELECT segment, :rater, :at FROM ({open} AND drawn.segment IN (
+    SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
+    WHERE outputs.place = :place
+))
+"""
+
+
+def _open(query: str, settings: Settings) -> str:
+    """A query with the condition that a segment is open to a rater."""
+    wanted = _WANTED_BY_LOT if settings.second else _WANTED
+    return query.format(open=_OPEN.format(wanted=wanted))
 
 
 @dataclass(frozen=True)
@@ -65,6 +95,7 @@ class Kept:
 
     new: bool  # False if it came before: a form that was sent twice
     score: float  # that is stored, which is that of the first time
+    scores: Mapping[str, float] = field(default_factory=dict)  # of several criteria
     withdrawn: bool = False  # the rater has taken it back since
 
 
@@ -79,6 +110,16 @@ class Progress:
     own: int
     all: int
     wanted: int
+
+
+@dataclass(frozen=True)
+class Held:
+    """A segment that a rater was given and has not answered."""
+
+    segment: str  # its key
+    rater: str
+    since: float  # seconds since 1970
+    abandoned: bool  # kept for the rater no longer
 
 
 class Desk:
@@ -129,31 +170,50 @@ class Desk:
 
     def progress(self, rater: str) -> Progress:
         """How far one rater and all of them have come, against the sample or the budget."""
-        each, budget = self.store.settings.each, self.store.settings.budget
-        own, done, drawn = self._row(
-            "SELECT (SELECT COUNT(DISTINCT segment) FROM ratings WHERE rater = :rater), "
-            "(SELECT COALESCE(SUM(MIN(raters, :each)), 0) FROM "
-            "(SELECT COUNT(DISTINCT rater) AS raters FROM ratings GROUP BY segment)), "
-            "(SELECT COUNT(*) FROM drawn)",
-            {"rater": rater, "each": each},
+        settings = self.store.settings
+        by_lot = _WANTED_BY_LOT if settings.second else _WANTED
+        own, done, drawn, twice = self._row(
+            "SELECT (SELECT COUNT(DISTINCT segment) FROM ratings WHERE rater = :rater) + "
+            "(SELECT COUNT(*) FROM checks WHERE rater = :rater AND score IS NOT NULL), "
+            f"(SELECT COALESCE(SUM(MIN(raters, {by_lot})), 0) FROM "
+            "(SELECT segment, COUNT(DISTINCT rater) AS raters FROM ratings GROUP BY segment) "
+            "AS drawn), (SELECT COUNT(*) FROM drawn), "
+            "(SELECT COUNT(*) FROM lots WHERE lot < :second)",
+            {"rater": rater, "each": settings.each, "second": settings.second},
         )
-        return Progress(int(own), int(done), max(int(drawn), budget or 0) * each)
+        whole = max(int(drawn), settings.budget or 0)
+        more = int(twice) + round(settings.second * (whole - int(drawn)))
+        return Progress(int(own), int(done), whole * settings.each + more)
 
     # Handing out and rating
 
-    def claim(self, rater: str, hold: float = HOLD) -> int | None:
-        """The place of the next segment for a rater, kept for them for ``hold`` seconds."""
+    def claim(self, rater: str, hold: float | None = None) -> int | None:
+        """The place of the next segment for a rater, kept for them for ``hold`` seconds.
+
+        Those of the settings, unless told. It may be an attention check, which looks the same.
+        """
         with self.store.transaction() as database:
             return self._claim(database, rater, hold)
 
-    def _claim(self, database: sqlite3.Connection, rater: str, hold: float) -> int | None:
-        each, since = self.store.settings.each, time.time() - hold
-        asked = {"rater": rater, "since": since, "each": each}
-        row = database.execute(_NEXT, asked).fetchone()
+    def _claim(self, database: sqlite3.Connection, rater: str, hold: float | None) -> int | None:
+        settings = self.store.settings
+        if settings.check_every:
+            check = checks.hand_out(database, rater, settings.check_every, settings.seed)
+            if check is not None:
+                return check
+        asked = {
+            "rater": rater, "since": time.time() - (settings.hold if hold is None else hold),
+            "each": settings.each, "second": settings.second,
+        }  # fmt: skip
+        row = database.execute(_open(_NEXT, settings), asked).fetchone()
         if row is None:
             return None
-        _keep(database, row[0], rater)
-        return int(row[0])
+        place, held = row
+        if not held and settings.systems and settings.shared:
+            beside = asked | {"place": place, "at": time.time() - 1e-3}
+            database.execute(_open(_BESIDE, settings), beside)
+        _keep(database, place, rater)
+        return int(place)
 
     def rate(self, rating: Rating) -> Kept:
         """Store an answer from a page, once however often it is sent; it is on the disk then.
@@ -165,7 +225,7 @@ class Desk:
         with self.store.transaction() as database:
             return self._rate(database, rating)
 
-    def rate_and_claim(self, rating: Rating, hold: float = HOLD) -> tuple[Kept, int | None]:
+    def rate_and_claim(self, rating: Rating, hold: float | None = None) -> tuple[Kept, int | None]:
         """Store an answer and hand out the rater's next segment, in one transaction."""
         with self.store.transaction() as database:
             return self._rate(database, rating), self._claim(database, rating.rater, hold)
@@ -174,36 +234,48 @@ class Desk:
         if not rating.rater or not rating.answer:
             raise FewgoldError("an answer from a page needs a rater and the name of its form.")
         place = self._find(rating.segment)
-        before, undone, sampled, skipped = database.execute(
-            "SELECT (SELECT score FROM ratings "
-            f"WHERE rater = :rater AND answer = :answer AND {_FROM_PAGE}), "
-            "(SELECT score FROM withdrawn "
-            f"WHERE rater = :rater AND answer = :answer AND {_FROM_PAGE}), "
-            "EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
+        told = {"rater": rating.rater, "answer": rating.answer, "place": place}
+        of = "rater = :rater AND answer = :answer"
+        for query, withdrawn in (
+            (f"SELECT score, details FROM ratings WHERE {of} AND {_FROM_PAGE}", False),
+            (f"SELECT score, details FROM checks WHERE {of} AND score IS NOT NULL", False),
+            (f"SELECT score, details FROM withdrawn WHERE {of} AND {_FROM_PAGE}", True),
+            (f"SELECT :score, details FROM checks WHERE {of} AND score IS NULL", True),
+        ):
+            found = database.execute(query, {**told, "score": rating.score}).fetchone()
+            if found is not None:
+                return Kept(False, float(found[0]), split_details(found[1] or "{}")[1], withdrawn)
+        check, sampled, skipped = database.execute(
+            f"SELECT EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND "
+            f"{checks.OPEN}), EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
             "EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater)",
-            {"rater": rating.rater, "answer": rating.answer, "place": place},
+            told,
         ).fetchone()
-        if before is not None or undone is not None:
-            return Kept(False, float(undone if before is None else before), before is None)
-        if not sampled:
+        if not sampled and not check:
             raise _unknown_segment()
-        low, high = self.store.settings.limits or (-math.inf, math.inf)
-        if not (low <= rating.score <= high and math.isfinite(rating.score)):
-            raise DataError(
-                f"the score {rating.score:g} is outside {low:g} to {high:g}; it was not stored."
-            )
+        settings = self.store.settings
+        why = why_not(rating, settings)
+        if not why and len(rating.scores) < len(settings.criteria):
+            absent = next(c.name for c in settings.criteria if c.name not in rating.scores)
+            why = f"there is no score of {absent}"
+        if why:
+            raise DataError(f"{why}; it was not stored.")
         assert place is not None
+        details = stored_details(rating)
+        if check:
+            given = (rating.score, rating.time, rating.answer, details)
+            checks.store_answer(database, rating.rater, place, given)
+            return Kept(True, rating.score, rating.scores)
         number = database.execute(
             "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, ?)",
             (now(), PAGE, PAGE, json.dumps({"rows": 1, "used": 1, "stored": 1})),
         ).lastrowid
-        details = json.dumps(dict(rating.details), default=str)
         own = (rating.score, rating.rater, rating.time, rating.answer, details)
         row = (place, *own, number, now(), twin_of(place, rating))
         new = database.execute(INSERT, row).rowcount
         if skipped:  # whoever rates what they had skipped has looked at it again
             database.execute(_UNSKIP, (place, rating.rater))
-        return Kept(bool(new), rating.score)
+        return Kept(bool(new), rating.score, rating.scores)
 
     # Skipping and taking back
 
@@ -212,8 +284,12 @@ class Desk:
         row = self._row(
             "SELECT * FROM (SELECT 'answer', answer, stored_at AS at FROM ratings "
             f"WHERE rater = :rater AND {_FROM_PAGE} ORDER BY number DESC LIMIT 1) UNION ALL "
+            "SELECT * FROM (SELECT 'answer', answer, stored_at FROM checks WHERE rater = :rater "
+            "AND score IS NOT NULL ORDER BY stored_at DESC LIMIT 1) UNION ALL "
             "SELECT * FROM (SELECT 'skip', segment, at FROM skips WHERE rater = :rater "
-            "ORDER BY at DESC, rowid DESC LIMIT 1) ORDER BY at DESC, 1 LIMIT 1",
+            "ORDER BY at DESC, rowid DESC LIMIT 1) UNION ALL "
+            "SELECT * FROM (SELECT 'skip', segment, skipped FROM checks WHERE rater = :rater "
+            f"AND {checks.SKIPPED} ORDER BY skipped DESC LIMIT 1) ORDER BY at DESC, 1 LIMIT 1",
             {"rater": rater},
         )
         if row is None:
@@ -229,16 +305,25 @@ class Desk:
         """
         with self.store.transaction() as database:
             row = database.execute(
-                "SELECT segment, number, answer FROM ratings "
+                "SELECT segment, number, answer, stored_at FROM ratings "
                 f"WHERE rater = ? AND {_FROM_PAGE} ORDER BY number DESC LIMIT 1",
                 (rater,),
             ).fetchone()
+            check = database.execute(
+                "SELECT answer, stored_at FROM checks WHERE rater = ? AND score IS NOT NULL "
+                "ORDER BY stored_at DESC, number DESC LIMIT 1",
+                (rater,),
+            ).fetchone()
+            last = check is not None and (row is None or row[3] < check[1])
+            if last and answer in (None, check[0]):
+                back = checks.take_back(database, rater, check[0])
+                return None if back is None else self.key_at(back)
             if row is None or answer not in (None, row[2]):
                 row = database.execute(
                     "SELECT segment FROM withdrawn WHERE rater = ? AND answer = ?", (rater, answer)
                 ).fetchone()
                 return None if row is None else self.key_at(row[0])
-            place, number, _ = row
+            place, number = row[:2]
             database.execute(
                 f"INSERT INTO withdrawn SELECT {_COLUMNS}, ? FROM ratings WHERE number = ?",
                 (now(), number),
@@ -261,27 +346,46 @@ class Desk:
         if row is None:
             return None
         score, time, answer, details = row
-        details = json.loads(details)
-        return Rating(self.key_at(place), float(score), rater, time, "", answer, details)
+        key = self.key_at(place)
+        return Rating(key, float(score), rater, time, "", answer, *split_details(details))
 
     def skip(self, segment: str, rater: str) -> None:
         """Do not hand a segment to this rater again, unless they ask for what they skipped."""
         with self.store.transaction() as database:
             place = self.place_of(segment)
+            if database.execute(
+                f"UPDATE checks SET skipped = ? WHERE segment = ? AND rater = ? AND {checks.OPEN}",
+                (now(), place, rater),
+            ).rowcount:
+                return
             database.execute("INSERT OR IGNORE INTO skips VALUES (?, ?, ?)", (place, rater, now()))
             database.execute("DELETE FROM claims WHERE segment = ? AND rater = ?", (place, rater))
 
     def skipped(self, rater: str) -> int:
         """Segments that a rater skipped and nobody gave them again."""
-        return int(self._row("SELECT COUNT(*) FROM skips WHERE rater = ?", (rater,))[0])
+        count = self._row(
+            "SELECT (SELECT COUNT(*) FROM skips WHERE rater = :rater) + "
+            f"(SELECT COUNT(*) FROM checks WHERE rater = :rater AND {checks.SKIPPED})",
+            {"rater": rater},
+        )
+        return int(count[0])
 
     def unskip(self, rater: str, segment: str | None = None) -> None:
         """Hand out again what a rater skipped: one segment at once, or all in their turn."""
         with self.store.transaction() as database:
             if segment is None:
                 database.execute("DELETE FROM skips WHERE rater = ?", (rater,))
+                database.execute(
+                    f"UPDATE checks SET skipped = NULL WHERE rater = ? AND {checks.SKIPPED}",
+                    (rater,),
+                )
                 return
             place = self.place_of(segment)
+            database.execute(
+                "UPDATE checks SET skipped = NULL WHERE segment = ? AND rater = ? AND "
+                f"{checks.SKIPPED}",
+                (place, rater),
+            )
             if database.execute(_UNSKIP, (place, rater)).rowcount:
                 _keep(database, place, rater)
 
@@ -290,15 +394,49 @@ class Desk:
 
         The others are with other raters just now if `Campaign.next` does not hand them out.
         """
+        settings = self.store.settings
+        wanted = _WANTED_BY_LOT if settings.second else _WANTED
         skipped, other = self._row(
             "SELECT COALESCE(SUM(skipped), 0), COUNT(*) - COALESCE(SUM(skipped), 0) FROM ("
             "SELECT EXISTS (SELECT 1 FROM skips WHERE segment = drawn.segment AND rater = :rater) "
             "AS skipped FROM drawn WHERE NOT EXISTS "
             "(SELECT 1 FROM ratings WHERE segment = drawn.segment AND rater = :rater) AND "
-            "(SELECT COUNT(DISTINCT rater) FROM ratings WHERE segment = drawn.segment) < :each)",
-            {"rater": rater, "each": self.store.settings.each},
+            "(SELECT COUNT(DISTINCT rater) FROM ratings WHERE segment = drawn.segment) "
+            f"< {wanted})",
+            {"rater": rater, "each": settings.each, "second": settings.second},
         )
         return int(skipped), int(other)
+
+    # Segments that were opened and left
+
+    def held(self) -> list[Held]:
+        """Segments that raters have before them, or left; the oldest first.
+
+        Without those that were answered. Once `Settings.hold` is over they go to whoever asks
+        next, and an answer that comes later is stored all the same.
+        """
+        rows = self.store.database.execute(
+            "SELECT segment, rater, at FROM claims WHERE NOT EXISTS (SELECT 1 FROM ratings "
+            "WHERE segment = claims.segment AND rater = claims.rater) ORDER BY at, segment"
+        ).fetchall()
+        due = time.time() - self.store.settings.hold
+        return [Held(self.key_at(s), str(r), float(at), float(at) <= due) for s, r, at in rows]
+
+    def hand_on(self, rater: str | None = None) -> int:
+        """Let others have at once what a rater, or anybody, was given and has not answered.
+
+        How many segments that are. If the first rater answers all the same, both answers are
+        stored.
+        """
+        own = "" if rater is None else "rater = :rater AND "
+        with self.store.transaction() as database:
+            rows = database.execute(
+                f"DELETE FROM claims WHERE {own}NOT EXISTS (SELECT 1 FROM ratings "
+                "WHERE segment = claims.segment AND rater = claims.rater) RETURNING segment",
+                {"rater": rater},
+            ).fetchall()
+            note(database, "hand on", {"rater": rater, "count": len(rows)})
+        return len(rows)
 
     # What segments are called
 
@@ -307,9 +445,10 @@ class Desk:
         return self.store.keys.of(place, str(self.store.pool.ids[place]))
 
     def place_of(self, segment: str) -> int:
-        """The place of a sampled segment in the pool, by its key."""
+        """The place in the pool of a segment that raters may get, by its key."""
         place = self._find(segment)
-        if place is None or self._row("SELECT 1 FROM drawn WHERE segment = ?", (place,)) is None:
+        seen = "SELECT 1 FROM drawn WHERE segment = ? UNION SELECT 1 FROM checks WHERE segment = ?"
+        if place is None or self._row(seen, (place, place)) is None:
             raise _unknown_segment()
         return place
 
@@ -390,16 +529,22 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     """
     check_choice("which", which, WHICH)
     check_count("context", context, 0)
-    pool, sample, settings = campaign.pool, campaign.sample, campaign.settings
-    wanted = set(sample.indices.tolist())
+    pool, settings, drawn = campaign.pool, campaign.settings, campaign.store.drawn()
+    if not drawn.size:
+        campaign.store.sample()  # an error, since nothing was drawn yet
+    wanted = set(drawn.tolist())
     if which == "last":
-        wanted = set(sample.indices[-campaign.waves[-1].n :].tolist())
+        wanted = set(drawn[-campaign.waves[-1].n :].tolist())
     if which == "unrated":
         names = set(campaign.unrated)
         wanted = {p for p in wanted if str(pool.ids[p]) in names}
     if which == "wanting":
-        raters = campaign.answers().groupby("segment")["rater"].nunique().to_dict()
-        wanted = {p for p in wanted if raters.get(str(pool.ids[p]), 0) < settings.each}
+        raters = raters_of(campaign.answers(), settings).to_dict()
+        twice = campaign.store.for_two()
+        wanted = {
+            p for p in wanted
+            if raters.get(id := str(pool.ids[p]), 0) < settings.each + (id in twice)
+        }  # fmt: skip
     rng = np.random.default_rng([settings.seed, 2])
     if pool.documents is None or not context:
         line = rng.permutation(sorted(wanted)).tolist()
@@ -410,12 +555,12 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     else:
         documents = rng.permutation(int(pool._passages.max()) + 1)
         shown = _with_context(campaign, wanted, context, documents, masked)
-    systems = [settings.system] if pool.system is None else np.unique(pool.system).tolist()
+    systems = [settings.system] if pool.system is None else sorted(set(pool.system.tolist()))
     named = masked and any(holds_name(settings.name, s and str(s)) for s in systems)
     name = Tasks.name if named else settings.name
     return Tasks(
         tuple(shown), name=name, question=settings.question, limits=settings.limits,
-        higher_is_better=settings.higher_is_better,
+        higher_is_better=settings.higher_is_better, criteria=settings.criteria,
     )  # fmt: skip
 
 

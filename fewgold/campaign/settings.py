@@ -10,12 +10,18 @@ from typing import Any
 
 from fewgold.campaign.database import damaged, reading
 from fewgold.common.checks import as_limits, as_names, check_choice, check_confidence, check_count
-from fewgold.errors import FewgoldError
-from fewgold.formats import RatingScale
+from fewgold.errors import FewgoldError, UnknownNameError
+from fewgold.formats import Criterion, RatingScale
+from fewgold.formats.base import parse_criteria
 
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
 RULES = ("kelly", "hall")
+#: Columns of the answers of a campaign; the scores of several criteria come after them.
+COLUMNS = (
+    "segment", "score", "rater", "time", "answer", "details", "import", "stored_at",
+)  # fmt: skip
+ADJUDICATION = ("replaces", "joins")
 SHOWN = ("metrics", "system", "estimate")
 
 
@@ -62,6 +68,28 @@ class Settings:
     uniform, chances
         With uneven chances: the share of equal ones, if it was said, and where they come from, in
         a sentence for reports.
+    criteria
+        What is rated, where it is more than one thing: `fewgold.criteria.Criterion`, or text such
+        as ``"fluency:1-5"``. The first one leads: ``limits``, ``higher_is_better``, the tolerance,
+        the stopping rule, checks, adjudication and strategies that learn go by it.
+    systems
+        The systems to compare, where the campaign holds the outputs of several; see `Campaign.of`.
+    shared
+        Whether these are rated on the same segments; else each has a sample of its own.
+    second
+        Share of the sampled segments, chosen by lot, that get one rater more than ``each``.
+    hold
+        Seconds for which a segment that was handed out is kept for its rater; then it goes to the
+        next one. An answer that comes after that is stored all the same.
+    check_every
+        Answers of a rater between two attention checks; 0 for none.
+    differ
+        Raters who differ by this much or more about a segment put it in the queue of those that an
+        adjudicator settles; None for no queue. It is said before anybody settles anything, so that
+        what is settled does not depend on who looks.
+    adjudication
+        What a settled score does: it ``replaces`` the answers of the raters, or ``joins`` them as
+        that of one rater more.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -87,8 +115,17 @@ class Settings:
     higher_is_better: bool | None = None
     uniform: float | None = None
     chances: str = ""
+    criteria: tuple[Criterion, ...] = ()
+    systems: tuple[str, ...] = ()
+    shared: bool = True
+    second: float = 0.0
+    hold: float = 1800.0
+    check_every: int = 0
+    differ: float | None = None
+    adjudication: str = "replaces"
 
     def __post_init__(self) -> None:
+        self._check_criteria()
         check_confidence(self.confidence)
         check_choice("repeats", self.repeats, REPEATS)
         check_choice("among", self.among, AMONG)
@@ -96,10 +133,26 @@ class Settings:
         object.__setattr__(
             self, "shown", tuple(check_choice("shown", s, SHOWN) for s in as_names(self.shown))
         )
+        object.__setattr__(self, "systems", as_names(self.systems))
         check_count("each", self.each)
         if self.higher_is_better not in (None, True, False):
             raise FewgoldError(
                 f"higher_is_better must be True, False or None; got {self.higher_is_better!r}."
+            )
+        check_choice("adjudication", self.adjudication, ADJUDICATION)
+        if not 0 <= self.second <= 1:
+            raise FewgoldError(
+                "second is the share of segments that get a further rater, from 0 to 1; got "
+                f"{self.second:g}."
+            )
+        if not 0 < self.hold <= 1e9:
+            raise FewgoldError(f"hold must be a number of seconds above 0; got {self.hold:g}.")
+        if self.check_every:
+            check_count("check_every", self.check_every, 2)
+        if self.differ is not None and not 0 < self.differ < float("inf"):
+            raise FewgoldError(
+                "differ is the difference of raters from which a segment is adjudicated, above 0; "
+                f"got {self.differ:g}."
             )
         check_seed(self.seed)
         ends = as_limits(self.limits)
@@ -114,9 +167,41 @@ class Settings:
                     f"{self.tolerance:g}."
                 )
 
+    def _check_criteria(self) -> None:
+        """Criteria as objects, and the scale of the first as that of the campaign."""
+        given: Any = self.criteria
+        listed = [given] if isinstance(given, str | Criterion) else given
+        found = parse_criteria(
+            Criterion.from_dict(c) if isinstance(c, Mapping) else c for c in listed
+        )
+        object.__setattr__(self, "criteria", found)
+        if taken := [c.name for c in found if c.name in COLUMNS]:
+            raise FewgoldError(
+                f"a criterion cannot be called {taken[0]!r}, as a column of every answer is. Name "
+                "it as raters would, such as fluency."
+            )
+        if not found:
+            return
+        if as_limits(self.limits) not in (None, found[0].limits):
+            raise FewgoldError(
+                "with several criteria each one has a scale of its own, such as "
+                f"{found[0].name}:1-5; got {self.limits} for all of them."
+            )
+        object.__setattr__(self, "limits", found[0].limits)
+        object.__setattr__(self, "higher_is_better", found[0].higher_is_better)
+
+    def criterion(self, name: str) -> Criterion:
+        """One of the criteria, by its name."""
+        known = {c.name: c for c in self.criteria}
+        if name not in known:
+            raise UnknownNameError("criterion", name, known)
+        return known[name]
+
     @property
     def asked(self) -> str:
         """The question as raters see it."""
+        if self.criteria and not self.question.strip():
+            return "Rate this output."
         return RatingScale(self.limits, self.higher_is_better).asked(self.question)
 
 

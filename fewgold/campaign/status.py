@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold.bounds import sequence
-from fewgold.campaign.answers import rated_differently
+from fewgold.campaign.answers import rated_differently, raters_of
 from fewgold.campaign.study import waves_to_use
+from fewgold.campaign.systems import needed
 from fewgold.common.text import decimals
 from fewgold.errors import FewgoldError
 from fewgold.missing import PartialRatings, estimate
@@ -52,6 +54,14 @@ class Status:
         What the stopping rule says, for plain random samples with a tolerance; or None.
     notes
         What to know and what to do.
+    criteria
+        Of several criteria: how many segments are rated on each, and the estimates so far.
+    systems
+        Where there are several systems: how far each has come, and its estimate so far. Counts
+        above are then of outputs, and ``pool_size`` is that of the segments.
+    comparison
+        What the answers so far say of the systems: ranking, differences, and how many more
+        segments would tell apart those that are not; or None.
     """
 
     name: str
@@ -74,22 +84,39 @@ class Status:
     goal: dict[str, Any] | None
     stop: dict[str, Any] | None
     notes: tuple[str, ...]
+    criteria: tuple[dict[str, Any], ...] = ()
+    systems: tuple[dict[str, Any], ...] = ()
+    comparison: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """In plain values, for JSON."""
-        return asdict(self)
+        found = asdict(self)
+        return found if self.systems else {k: v for k, v in found.items() if k not in _SEVERAL}
+
+
+_SEVERAL = ("systems", "comparison")
 
 
 def status(campaign: Campaign) -> Status:
     """How far a campaign has come, the estimate so far, and what is missing."""
     settings, store = campaign.settings, campaign.store
     waves, answers = campaign.waves, campaign.answers()
-    raters = answers.groupby("segment")["rater"].nunique()
+    raters = raters_of(answers, settings)
+    enough = raters.index[raters >= settings.each + raters.index.isin(store.for_two())]
     sampled = sum(wave.n for wave in waves)
     unrated = campaign.unrated if waves else ()
     notes: list[str] = []
-    made = goal = stop = None
-    if sampled > len(unrated):
+    made = goal = stop = compared = None
+    criteria: tuple[dict[str, Any], ...] = ()
+    each: tuple[dict[str, Any], ...] = ()
+    if campaign.systems:
+        each = tuple(_of_system(campaign, name) for name in campaign.systems)
+        if sampled > len(unrated):
+            try:
+                compared = comparison(campaign)
+            except FewgoldError as error:
+                notes.append(f"no comparison yet: {error}")
+    elif sampled > len(unrated):
         partial = campaign._partial(waves_to_use(campaign))
         try:
             found = estimate(partial, campaign._estimator(), "at-random")
@@ -97,17 +124,67 @@ def status(campaign: Campaign) -> Status:
             goal = _goal(campaign, made, partial.rated)
         except FewgoldError as error:
             notes.append(f"no estimate yet: {error}")
-        stop = _stopping_rule(settings, partial, raters)
+        if settings.criteria:
+            criteria = _criteria(campaign)
+        stop = _stopping_rule(settings, partial, set(enough))
     told = Status(
         name=settings.name, strategy=settings.strategy, confidence=settings.confidence,
-        pool_size=len(campaign.pool), sampled=sampled, rated=sampled - len(unrated),
+        pool_size=len(store.frame), sampled=sampled, rated=sampled - len(unrated),
         unrated=unrated, waves=tuple(wave.to_dict() for wave in waves), answers=len(answers),
         raters=_counts(answers, "rater"), each=settings.each,
-        wanting=sampled - int((raters >= settings.each).sum()), changed=rated_differently(answers),
+        wanting=sampled - len(enough), changed=rated_differently(answers),
         set_aside=_counts(store.set_aside(), "why"), adoptable=store.adoptable(),
         rejected=len(store.rejected()), estimate=made, goal=goal, stop=stop, notes=(),
+        criteria=criteria,
+        systems=each, comparison=compared,
     )  # fmt: skip
     return replace(told, notes=(*notes, *_remarks(told, settings.repeats)))
+
+
+def _criteria(campaign: Campaign) -> tuple[dict[str, Any], ...]:
+    """How far each criterion has come."""
+    rows = []
+    waves, level = waves_to_use(campaign), campaign.settings.confidence
+    for criterion in campaign.settings.criteria:
+        row: dict[str, Any] = {
+            "criterion": criterion.name,
+            "rated": int(np.isfinite(campaign.scores(criterion=criterion.name)).sum()),
+        }
+        with suppress(FewgoldError):  # no answers yet
+            found = campaign.estimate("at-random", waves=waves, criterion=criterion.name)
+            told = found.to_dict(level)
+            row |= {name: told[name] for name in ("value", "se", "low", "high")}
+        rows.append(row)
+    return tuple(rows)
+
+
+def _of_system(campaign: Campaign, name: str) -> dict[str, Any]:
+    """How far one of several systems has come."""
+    part = campaign.of(name)
+    found: dict[str, Any] = {"system": name, "sampled": 0, "rated": 0, "estimate": None}
+    found["pool_size"] = len(part.pool)
+    if not campaign.waves:
+        return found | {"goal": None}
+    sampled, unrated = part.store.drawn().size, part.unrated
+    found |= {"sampled": int(sampled), "rated": int(sampled) - len(unrated), "goal": None}
+    if found["rated"]:
+        partial = part._partial(waves_to_use(part))
+        try:
+            made = estimate(partial, part._estimator(), "at-random")
+            level = campaign.settings.confidence
+            found["estimate"] = made.to_dict(level) | {"gaps": int(partial.missing.size)}
+            found["goal"] = _goal(part, found["estimate"], partial.rated)
+        except FewgoldError:  # too few answers about this system
+            pass
+    return found
+
+
+def comparison(campaign: Campaign) -> dict[str, Any]:
+    """The systems compared by the answers so far, in plain values."""
+    result = campaign.compare("at-random")
+    told = result.to_dict()
+    kept = ("n", "pool_size", "level", "ranking", "differences", "notes", "signature")
+    return {k: told[k] for k in kept} | {"needed": needed(result)}
 
 
 def _counts(frame: pd.DataFrame, column: str) -> dict[str, int]:
@@ -135,7 +212,7 @@ def _goal(campaign: Campaign, made: dict[str, Any], rated: int) -> dict[str, Any
 
 
 def _stopping_rule(
-    settings: Settings, partial: PartialRatings, raters: pd.Series[int]
+    settings: Settings, partial: PartialRatings, enough: set[str]
 ) -> dict[str, Any] | None:
     """What the rule says of the answers in the order of drawing, up to the first gap.
 
@@ -146,7 +223,6 @@ def _stopping_rule(
         return None
     if not sample.design.drawn_as("simple"):
         return None
-    enough = set(raters.index[raters >= settings.each])
     gaps = np.flatnonzero([str(i) not in enough for i in sample.ids.tolist()])
     upto = int(gaps[0]) if gaps.size else sample.n
     if not upto:
@@ -171,6 +247,11 @@ def _remarks(found: Status, rule: str) -> list[str]:
             f"{found.estimate['gaps']} sampled segments have no answer yet; the estimate so far "
             "takes that as chance. Segments that are left for last because they are hard would "
             "bias it."
+        )
+    elif found.systems and found.comparison is not None and found.unrated:
+        said.append(
+            f"{len(found.unrated)} chosen outputs have no answer yet; the comparison so far takes "
+            "that as chance. Outputs that are left for last because they are hard would bias it."
         )
     elif found.estimate is not None and found.unrated:
         said.append(

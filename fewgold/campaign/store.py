@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold.campaign.answers import ADOPTABLE
+from fewgold.campaign import systems
+from fewgold.campaign.answers import ADOPTABLE, split_details
 from fewgold.campaign.database import (
     connect,
     create,
@@ -44,9 +45,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Overtaken(DataError):
+    """Somebody else drew a wave at the same moment."""
+
+
 @dataclass(frozen=True)
 class Wave:
-    """One draw: when, how many, by which strategy and seed, and which segments."""
+    """One draw: when, how many to rate, by which strategy and seed, and which ones."""
 
     number: int
     drawn_at: str
@@ -56,10 +61,16 @@ class Wave:
     budget: Any
     n: int
     ids: tuple[str, ...]
+    segments: int = 0  # as many as ``n``, or fewer where each has outputs of several systems
 
     def to_dict(self) -> dict[str, Any]:
-        """The wave in plain values, without its segments."""
-        return {k: v for k, v in self.__dict__.items() if k != "ids"}
+        """The wave in plain values, without the names of what it chose."""
+        left = {"ids", "segments"} if self.segments == self.n else {"ids"}
+        return {k: v for k, v in self.__dict__.items() if k not in left}
+
+
+# Of an answer that was set aside, where its segment is known.
+_OF_SYSTEM = "segment IN (SELECT place FROM segments WHERE segments.system = ?)"
 
 
 class Store:
@@ -75,11 +86,16 @@ class Store:
         self.reload()
 
     @staticmethod
-    def create(path: str | Path, pool: Pool, settings: Settings) -> None:
-        """Write a new campaign without waves."""
+    def create(
+        path: str | Path, pool: Pool, settings: Settings, segments: NDArray[Any] | None = None
+    ) -> None:
+        """Write a new campaign without waves; ``segments`` says what each output is of."""
 
         def fill(database: sqlite3.Connection) -> None:
             save_pool(database, pool)
+            if segments is not None:
+                rows = enumerate(str(s) for s in segments.tolist())
+                database.executemany("INSERT INTO outputs VALUES (?, ?)", rows)
             save_settings(database, settings)
             note(database, "init", {"segments": len(pool), **asdict(settings)})
 
@@ -127,6 +143,23 @@ class Store:
         return pool
 
     @cached_property
+    def segments(self) -> NDArray[Any]:
+        """The segment that each row of the pool is an output of; in most campaigns its own id."""
+        if not self.settings.systems:
+            return self.pool.ids
+        rows = self.database.execute("SELECT segment FROM outputs ORDER BY place").fetchall()
+        if len(rows) != len(self.pool):
+            raise damaged("the pool: segments of outputs are missing")
+        return _labels([segment for (segment,) in rows])
+
+    @cached_property
+    def frame(self) -> Pool:
+        """What is drawn from for all systems at once: the pool, or its segments, each once."""
+        if not self.settings.systems:
+            return self.pool
+        return systems.joint(self.pool, self.segments)
+
+    @cached_property
     def keys(self) -> Keys:
         """What segments are called in the tasks and forms of raters."""
         (size,) = self.database.execute("SELECT MAX(place) + 1 FROM segments").fetchone()
@@ -145,33 +178,53 @@ class Store:
         rows = self.database.execute(
             "SELECT number, drawn_at, strategy, sampler, seed, budget, n FROM waves ORDER BY number"
         ).fetchall()
+        segments: dict[int, int] = {}
+        if self.settings.systems:
+            segments = dict(
+                self.database.execute(
+                    "SELECT wave, COUNT(DISTINCT outputs.segment) FROM drawn "
+                    "JOIN outputs ON outputs.place = drawn.segment GROUP BY wave"
+                )
+            )
         with reading("the waves"):
             found = [
-                Wave(number, at, strategy, sampler, seed, json.loads(budget), n, tuple(ids[number]))
+                Wave(
+                    number, at, strategy, sampler, seed, json.loads(budget), n, tuple(ids[number]),
+                    segments.get(number, n),
+                )
                 for number, at, strategy, sampler, seed, budget, n in rows
-            ]
+            ]  # fmt: skip
         numbers = [w.number for w in found]
         if numbers != [*range(1, len(ids) + 1)] or any(w.n != len(w.ids) for w in found):
             raise damaged("the waves: segments are missing")
         return found
 
     def add_wave(
-        self, sample: Sample, whole: Sample, *, number: int, seed: int, budget: Any
+        self, draws: Mapping[str, tuple[Sample, Sample]], *, number: int, seed: int, budget: Any
     ) -> None:
         """Write a wave, and the sample that it makes together with those before.
 
-        Waves of a strategy that learns are many and small. The design that they made together is
-        of no use once there is a further one, so that it is not kept.
+        ``draws`` has both for each system that has a sample of its own, or for ``""`` if there is
+        one sample. Waves of a strategy that learns are many and small. The design that they made
+        together is of no use once there is a further one, so that it is not kept.
         """
-        pool, strategy = sample.pool, self.settings.strategy
-        own = drawn(pool, sample.indices, sample.design)
-        together = {**drawn(pool, whole.indices, whole.design), "info": whole.info.to_dict()}
+        strategy = self.settings.strategy
+        own = {name: drawn(s.pool, s.indices, s.design) for name, (s, _) in draws.items()}
+        together = {
+            name: {**drawn(w.pool, w.indices, w.design), "info": w.info.to_dict()}
+            for name, (_, w) in draws.items()
+        }
+        sample, whole = next(iter(draws.values()))
         sampler = sample.info.sampler or sample.design._label
-        turns = handout_order(own, seed)
+        rows: list[tuple[int, int]] = []  # place in the pool, turn
+        for name, (chosen, _) in draws.items():
+            turns = handout_order(own[name], seed).tolist()
+            rows += self._outputs_of(name, chosen, turns)
+        one = "" in draws
         with self.transaction() as database:
             (last,) = database.execute("SELECT COALESCE(MAX(number), 0) FROM waves").fetchone()
             if last != number - 1:
-                raise DataError(
+                raise Overtaken(
                     "somebody else drew a wave at the same moment. Look at the status, and draw "
                     "again if it is still wanted."
                 )
@@ -180,19 +233,54 @@ class Store:
             database.execute(
                 "INSERT INTO waves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    number, now(), strategy, sampler, seed, json.dumps(budget), sample.n,
-                    json.dumps(own), json.dumps(together),
+                    number, now(), strategy, sampler, seed, json.dumps(budget), len(rows),
+                    json.dumps(own[""] if one else {"systems": own}),
+                    json.dumps(together[""] if one else {"systems": together}),
                 ),
             )  # fmt: skip
-            rows = enumerate(zip(sample.indices.tolist(), turns.tolist(), strict=True))
             database.executemany(
                 "INSERT INTO drawn VALUES (?, ?, ?, ?)",
-                [(row, number, place, turn) for place, (row, turn) in rows],
+                [(row, number, place, turn) for place, (row, turn) in enumerate(rows)],
             )
-            note(database, "select", {"wave": number, "n": sample.n, "seed": seed})
+            _draw_lots(database, number, seed)
+            note(database, "select", {"wave": number, "n": len(rows), "seed": seed})
 
-    def sample(self, waves: int | None = None) -> Sample:
-        """The first waves, all by default, as one sample with the design that they make."""
+    def _outputs_of(
+        self, system: str, sample: Sample, turns: Sequence[int]
+    ) -> list[tuple[int, int]]:
+        """The rows of the pool that a draw has rated, and when each is handed out.
+
+        Outputs of one segment have the same turn: each rater gets them in an order of their own.
+        """
+        if not self.settings.systems:
+            return list(zip(sample.indices.tolist(), turns, strict=True))
+        assert self.pool.system is not None
+        places: dict[str, list[int]] = {}
+        both = zip(self.segments.tolist(), self.pool.system.tolist(), strict=True)
+        for place, (segment, own) in enumerate(both):
+            if system in ("", str(own)):
+                places.setdefault(str(segment), []).append(place)
+        return [
+            (place, turn)
+            for segment, turn in zip(sample.ids.tolist(), turns, strict=True)
+            for place in places[str(segment)]
+        ]
+
+    def drawn(self, waves: int | None = None) -> IntArray:
+        """Places in the pool of what the first waves, all by default, chose, in that order."""
+        rows = self.database.execute(
+            "SELECT segment FROM drawn WHERE wave <= ? ORDER BY wave, place",
+            (2**31 if waves is None else waves,),
+        ).fetchall()
+        return np.array([place for (place,) in rows], dtype=np.int64)
+
+    def sample(
+        self, waves: int | None = None, system: str = "", pool: Pool | None = None
+    ) -> Sample:
+        """The first waves, all by default, as one sample with the design that they make.
+
+        ``system``, and ``pool`` with its outputs, where each system has a sample of its own.
+        """
         row = self.database.execute(
             "SELECT whole FROM waves WHERE number <= ? ORDER BY number DESC LIMIT 1",
             (2**31 if waves is None else waves,),
@@ -209,19 +297,47 @@ class Store:
             )
         with reading("the design"):
             record = json.loads(row[0])
-            indices, design = design_of(record, self.pool)
-            return Sample(self.pool, indices, design, info=SampleInfo.from_dict(record["info"]))
+            if "systems" in record:
+                if not system:
+                    raise DataError(
+                        "each system of this campaign has a sample of its own. Name a system."
+                    )
+                record = record["systems"][system]
+            drawn_from = self.frame if pool is None else pool
+            indices, design = design_of(record, drawn_from)
+            return Sample(drawn_from, indices, design, info=SampleInfo.from_dict(record["info"]))
 
-    def last_wave_with_answers(self) -> int:
+    def for_two(self) -> frozenset[str]:
+        """Ids of the sampled segments that get a further rater by lot; see `Settings.second`."""
+        rows = self.database.execute(
+            "SELECT id FROM lots JOIN segments ON segments.place = lots.segment WHERE lot < ?",
+            (self.settings.second,),
+        )
+        return frozenset(id for (id,) in rows)
+
+    def settled(self) -> dict[str, float]:
+        """The scores that adjudicators settled, by id; of several of a segment the last."""
+        rows = self.database.execute(
+            "SELECT id, score FROM settled JOIN segments ON segments.place = settled.segment "
+            "ORDER BY number"
+        )
+        return {id: float(score) for id, score in rows}
+
+    def last_wave_with_answers(self, system: str | None = None) -> int:
         """The last wave with an answer that came after it was drawn, or with all of them; else 0.
 
         An answer that was there before the wave was drawn does not show that raters work on it.
         """
+        own, n = "", "n"
+        if system is not None:
+            own = "JOIN segments ON segments.place = segment AND segments.system = :system "
+            n = f"(SELECT COUNT(*) FROM drawn {own}WHERE wave = waves.number)"
         (last,) = self.database.execute(
             "SELECT COALESCE(MAX(waves.number), 0) FROM waves WHERE EXISTS (SELECT 1 FROM drawn "
-            "JOIN ratings USING (segment) WHERE wave = waves.number AND stored_at >= drawn_at) "
-            "OR n = (SELECT COUNT(DISTINCT segment) FROM drawn JOIN ratings USING (segment) "
-            "WHERE wave = waves.number)"
+            f"JOIN ratings USING (segment) {own}WHERE wave = waves.number "
+            f"AND stored_at >= drawn_at) OR {n} = (SELECT COUNT(DISTINCT segment) FROM drawn "
+            f"JOIN ratings USING (segment) {own}WHERE wave = waves.number)",
+            {"system": system},
         ).fetchone()
         return int(last)
 
@@ -229,43 +345,62 @@ class Store:
 
     def state(self) -> tuple[int, ...]:
         """Numbers that change with everything that is stored, and cost next to nothing to read."""
-        counted = ("ratings", "set_aside", "rejected", "imports", "journal")
+        counted = ("ratings", "set_aside", "rejected", "imports", "journal", "settled")
         last = dict(self.database.execute("SELECT name, seq FROM sqlite_sequence"))
         withdrawn, waves = self.database.execute(
             "SELECT (SELECT COUNT(*) FROM withdrawn), (SELECT COUNT(*) FROM waves)"
         ).fetchone()
         return (*(int(last.get(name, 0)) for name in counted), int(withdrawn), int(waves))
 
-    def answers(self) -> pd.DataFrame:
-        """Every answer that counts, in the order of arrival."""
+    def answers(self, system: str | None = None) -> pd.DataFrame:
+        """Every answer that counts, in the order of arrival, by what stands in the pool.
+
+        Of one system, or of all systems for ``""``, by the segments that they are about. Several
+        criteria have a column each.
+        """
+        what, own = "id", ""
+        if system is not None:
+            what = "outputs.segment"
+            own = "JOIN outputs USING (place) WHERE ? IN ('', segments.system) "
         found = self._table(
-            "SELECT id AS segment, score, rater, time, answer, details, import, stored_at "
-            "FROM ratings JOIN segments ON segments.place = ratings.segment ORDER BY number"
+            f"SELECT {what} AS segment, score, rater, time, answer, details, import, stored_at "
+            f"FROM ratings JOIN segments ON segments.place = ratings.segment {own}ORDER BY number",
+            () if system is None else (system,),
         )
         if not all(isinstance(s, float) and math.isfinite(s) for s in found["score"].tolist()):
             raise damaged("a score is no number")
+        if self.settings.criteria:
+            with reading("the scores of the criteria"):
+                given = [split_details(d)[1] for d in found["details"].tolist()]
+            for criterion in self.settings.criteria:
+                told = [scores.get(criterion.name, math.nan) for scores in given]
+                found[criterion.name] = np.array(told, dtype=np.float64)
+            found["score"] = found[self.settings.criteria[0].name]  # which leads
         return found
 
     def rated(self) -> list[Rating]:
         """Every answer that counts, as it would go to another tool."""
         rows = self.database.execute(
-            "SELECT segments.place, id, score, rater, time, answer, details FROM ratings "
+            "SELECT segments.place, id, score, rater, time, answer, details, system FROM ratings "
             "JOIN segments ON segments.place = ratings.segment ORDER BY number"
         )
+        several = bool(self.settings.systems)
         with reading("the answers"):
             return [
                 Rating(
-                    self.keys.of(place, id), float(score), str(rater), str(time), "",
-                    str(answer), json.loads(details),
+                    self.keys.of(place, id), float(score), str(rater), str(time),
+                    str(system) if several else "", str(answer), *split_details(details),
                 )
-                for place, id, score, rater, time, answer, details in rows
+                for place, id, score, rater, time, answer, details, system in rows
             ]  # fmt: skip
 
-    def set_aside(self) -> pd.DataFrame:
-        """Answers that do not count, and why."""
+    def set_aside(self, system: str | None = None) -> pd.DataFrame:
+        """Answers that do not count, and why; of one system those that can be told to be its."""
+        own = "" if system is None else f"WHERE {_OF_SYSTEM} "
         return self._table(
             "SELECT named AS segment, why, score, rater, time, system, answer, details, import, "
-            "stored_at FROM set_aside ORDER BY number"
+            f"stored_at FROM set_aside {own}ORDER BY number",
+            () if system is None else (system,),
         )
 
     def rejected(self) -> pd.DataFrame:
@@ -276,21 +411,22 @@ class Store:
         """What happened and when."""
         return self._table("SELECT at, what, details FROM journal ORDER BY number")
 
-    def _table(self, query: str) -> pd.DataFrame:
+    def _table(self, query: str, given: tuple[Any, ...] = ()) -> pd.DataFrame:
         import pandas as pd
 
-        cursor = self.database.execute(query)
+        cursor = self.database.execute(query, given)
         return pd.DataFrame(cursor.fetchall(), columns=[c[0] for c in cursor.description])
 
-    def adoptable(self) -> int:
+    def adoptable(self, system: str | None = None) -> int:
         """Answers that were set aside and whose segments were sampled since."""
-        (count,) = self.database.execute(f"SELECT COUNT(*) {ADOPTABLE}").fetchone()
+        own, given = ("", ()) if system is None else (f" AND {_OF_SYSTEM}", (system,))
+        (count,) = self.database.execute(f"SELECT COUNT(*) {ADOPTABLE}{own}", given).fetchone()
         return int(count)
 
     def change(self, settings: Settings, changed: Mapping[str, Any]) -> None:
         """Write new settings, unless answers that are there do not fit the scale."""
         with self.transaction() as database:
-            if settings.limits is not None:
+            if settings.limits is not None and not settings.criteria:
                 low, high = database.execute(
                     "SELECT MIN(score), MAX(score) FROM ratings"
                 ).fetchone()
@@ -301,6 +437,9 @@ class Store:
                         f"there, which go from {low:g} to {high:g}."
                     )
             save_settings(database, settings)
+            if settings.second:  # campaigns of earlier versions have drawn no lots
+                for number, seed in database.execute("SELECT number, seed FROM waves").fetchall():
+                    _draw_lots(database, number, seed)
             note(database, "change", changed)
         self.settings = settings
 
@@ -347,6 +486,23 @@ def handout_order(own: Mapping[str, Any], seed: int) -> IntArray:
     turn = np.empty(n, dtype=np.int64)
     turn[np.argsort(chance[units], kind="stable")] = np.arange(n)
     return turn
+
+
+def _draw_lots(database: sqlite3.Connection, wave: int, seed: int) -> None:
+    """Give every segment of a wave its lot, 0 to 1; the caller holds a transaction.
+
+    Segments with a lot below a share are that share of the wave, and chance decided which they are.
+    A larger share takes further ones and keeps those. Lots that there are stay.
+    """
+    rows = database.execute(
+        "SELECT segment FROM drawn WHERE wave = ? ORDER BY place", (wave,)
+    ).fetchall()
+    rng = np.random.default_rng([seed, 3])
+    lots = (rng.permutation(len(rows)) + rng.random()) / max(len(rows), 1)
+    database.executemany(
+        "INSERT OR IGNORE INTO lots VALUES (?, ?)",
+        [(segment, float(lot)) for (segment,), lot in zip(rows, lots, strict=True)],
+    )
 
 
 # The pool in the file: labels and texts as rows, metrics as exact arrays.

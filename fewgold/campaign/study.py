@@ -4,37 +4,52 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from fewgold import formats, registry
 from fewgold._version import __version__
-from fewgold.campaign.answers import Receipt, adopt, check_ids, check_systems, receive, scores
+from fewgold.campaign import adjudication, checks, systems
+from fewgold.campaign.answers import (
+    Receipt,
+    adopt,
+    answers_to,
+    check_ids,
+    check_systems,
+    receive,
+    scores,
+)
 from fewgold.campaign.database import FILE, database_path, now
-from fewgold.campaign.desk import HOLD, Desk, segment, tasks
+from fewgold.campaign.desk import Desk, segment, tasks
 from fewgold.campaign.settings import Settings, check_seed
-from fewgold.campaign.store import Store, Wave, wave_seed
+from fewgold.campaign.store import Overtaken, Store, Wave, wave_seed
+from fewgold.campaign.systems import OneSystem
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import check_choice
+from fewgold.criteria import directed
 from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimator import Estimator
 from fewgold.formats import Names, Rating, Reading, Segment
 from fewgold.missing import GapBounds, PartialRatings, estimate, ratings_for
 from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
+from fewgold.sample import Assumption, Ratings, Sample
 from fewgold.samplers import Budget, Cost
+from fewgold.samplers.incremental import Incremental
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.campaign.status import Status
+    from fewgold.campaign.work import Work
+    from fewgold.comparison import Comparison
+    from fewgold.criteria import CriteriaEstimate, CriteriaRatings
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
     from fewgold.report import StudyReport
@@ -61,8 +76,11 @@ class Campaign:
     >>> study.close(); folder.cleanup()
     """
 
-    def __init__(self, path: str | Path | Store, *, pool: Pool | None = None) -> None:
-        self.store = path if isinstance(path, Store) else Store(path)
+    def __init__(
+        self, path: str | Path | Store | OneSystem, *, pool: Pool | None = None
+    ) -> None:  # fmt: skip
+        # What is about one system can be asked all that a store is, and written by nobody.
+        self.store = Store(path) if isinstance(path, str | Path) else cast("Store", path)
         self.desk = Desk(self.store)
         self.path = self.store.path
         if pool is not None and pool.fingerprint == self.settings.fingerprint:
@@ -71,17 +89,40 @@ class Campaign:
     @classmethod
     def create(
         cls, path: str | Path, pool: Pool, *, name: str | None = None,
-        strategy: str | None = None, seed: int | None = None, **settings: Any,
+        strategy: str | None = None, seed: int | None = None, segments: Any = None,
+        shared: bool = True, **settings: Any,
     ) -> Campaign:  # fmt: skip
         """Begin a campaign in a new folder, or in a new file if ``path`` ends in ``.fewgold``.
 
         ``settings`` are those of `Settings`. Without a strategy it is the recommended one, without
         a seed a new one.
+
+        To compare several systems, ``pool`` has a row for each output, with its system, and
+        ``segments`` names the segment that each is an output of. All systems are rated on the same
+        segments, unless ``shared`` is False: then each has a sample of its own.
         """
         place = database_path(path)
         check_ids(pool)
-        chosen = strategy or registry.recommended(pool)
-        made = registry.strategy(chosen, pool, uniform=settings.get("uniform"))
+        outputs: Any = None
+        names: tuple[str, ...] = ()
+        drawn_from = [pool]
+        if segments is not None:
+            outputs = np.array([str(s) for s in np.asarray(segments).tolist()], dtype=object)
+            if outputs.size != len(pool):
+                raise DataError(
+                    f"there are {outputs.size} segments for {len(pool)} outputs. Name one for each."
+                )
+            names = systems.names_of(pool, outputs)
+            drawn_from = [systems.joint(pool, outputs)]
+            if not shared:
+                drawn_from = [systems.alone(pool, outputs, name)[0] for name in names]
+        chosen = strategy or registry.recommended(drawn_from[0])
+        made = registry.strategy(chosen, drawn_from[0], uniform=settings.get("uniform"))
+        if names and made.sampler.step is not None:
+            raise FewgoldError(
+                f"{chosen} learns from each answer where to go next, which is about one system. "
+                "For several systems take another strategy, such as the recommended one."
+            )
         given = Settings(
             name=name or (place.parent.name if place.parent == Path(path) else place.stem),
             strategy=chosen if "+" in chosen else f"{made.sampler.name}+{made.name}",
@@ -89,13 +130,51 @@ class Campaign:
             fingerprint=pool.fingerprint,
             created_at=now(),
             version=__version__,
+            systems=names,
+            shared=shared,
             **settings,
         )
         if (chances := getattr(made.sampler, "chances", None)) is not None:
             chances._check_scale(given.limits)
-        _check_bound(made, given, pool)
-        Store.create(path, pool, given)
+        for each in drawn_from:
+            _check_bound(registry.strategy(chosen, each, uniform=given.uniform), given, each)
+        Store.create(path, pool, given, outputs)
         return cls(path)
+
+    def of(self, system: str) -> Campaign:
+        """The part of a campaign of several systems that is about one, to look at.
+
+        It is a campaign with the outputs of this system, its part of the sample and its answers:
+        ``of("A").estimate()``, ``.status()``, ``.report()``. Drawing and rating are for the whole.
+        """
+        return Campaign(OneSystem(self.store, system))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that are compared; none where the campaign is about one."""
+        return self.settings.systems
+
+    def compare(
+        self, gaps: str = "wait", *, waves: int | None = None, criterion: str | None = None,
+        **options: Any,
+    ) -> Comparison:  # fmt: skip
+        """Compare the systems: differences, ranks and groups.
+
+        Parameters
+        ----------
+        gaps
+            What to do about chosen outputs without an answer. ``wait``: refuse. ``at-random``: take
+            them as left out by chance; pairs are then compared on the segments that both have.
+        waves
+            Go by the first waves only.
+        criterion
+            Which of several criteria, by default the first.
+        options
+            As in `fewgold.comparison.compare`: ``target``, ``unit``, ``correction``, ``level``,
+            ``higher_is_better``, ``control``, ``adjust_raters``.
+        """
+        check_choice("gaps", gaps, ("wait", "at-random"))
+        return systems.compare(self, gaps, waves, criterion, **options)
 
     def close(self) -> None:
         """Close the file; the campaign stays."""
@@ -131,7 +210,12 @@ class Campaign:
     def _strategy(self) -> Estimator:
         """The estimator with its sampler."""
         settings = self.settings
-        return registry.strategy(settings.strategy, self.pool, uniform=settings.uniform)
+        return registry.strategy(settings.strategy, self.store.frame, uniform=settings.uniform)
+
+    @property
+    def _learns_stepwise(self) -> bool:
+        """Whether further segments are drawn whenever all are rated; never for several systems."""
+        return not self.systems and self._strategy.sampler.step is not None
 
     @property
     def waves(self) -> list[Wave]:
@@ -145,7 +229,8 @@ class Campaign:
 
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""
-        fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform"}
+        fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform",
+                 "criteria"}  # fmt: skip
         if wrong := sorted(fixed & set(values)):
             raise FewgoldError(f"{', '.join(wrong)} cannot be changed once a campaign has begun.")
         self.store.change(replace(self.settings, **values), values)
@@ -157,54 +242,55 @@ class Campaign:
                 f"{sum(w.n for w in waves)} segments were drawn already. Add further ones with "
                 "--more N (campaign.more(n))."
             )
-        step = self._strategy.sampler.step
-        if step is None:
+        if not self._learns_stepwise:
             return self._draw(budget, seed, before=0)
         self.change(budget=self._strategy.sampler.count(self.pool, budget))
-        return self._draw(step, seed, before=0)
+        return self._draw(self._strategy.sampler.step or 1, seed, before=0)
 
     def more(self, budget: Budget, *, seed: int | None = None) -> Wave:
         """Add a wave to what was drawn, so that all waves together still stand for the pool."""
         before = len(self.waves)
         if not before:
             raise FewgoldError("nothing was drawn yet. Draw the first wave with --budget N.")
-        drawn = self.sample.n
-        if drawn >= len(self.pool):
+        drawn, size = self.store.drawn().size, len(self.pool)
+        if drawn >= size:
             raise FewgoldError(
-                f"all {drawn} segments of the pool were drawn already: there is nothing to add."
+                f"all {drawn} {'outputs' if self.systems else 'segments'} of the pool were drawn "
+                "already: there is nothing to add."
             )
-        step = self._strategy.sampler.step
-        if step is None:
+        if not self._learns_stepwise:
             return self._draw(budget, seed, before)
         count = self._strategy.sampler.count(self.pool, budget, drawn)
         self.change(budget=max(self.settings.budget or 0, drawn) + count)
-        return self._draw(step, seed, before)
+        return self._draw(self._strategy.sampler.step or 1, seed, before)
 
     def _draw(self, budget: Budget, seed: int | None, before: int) -> Wave:
         number = before + 1
         own = wave_seed(self.settings.seed, number) if seed is None else check_seed(seed)
-        given = None
-        if before:  # only strategies that learn look at the scores
-            learns = self._strategy.sampler._learns
-            given = self.ratings() if learns else Ratings(self.sample, np.zeros(self.sample.n))
-        sample = self._strategy.select(self.pool, budget, given=given, rng=own)
-        # What the waves make together does not depend on the scores of the new one.
-        whole = sample.rate(np.zeros(sample.n)).sample
         spent = asdict(budget) if isinstance(budget, Cost) else budget
-        self.store.add_wave(sample, whole, number=number, seed=own, budget=spent)
+        draws = {}
+        if self.systems and not self.settings.shared:
+            for k, name in enumerate(self.systems):
+                part = self.of(name)
+                draws[name] = _drawn(part, part.pool, budget, np.random.default_rng([own, k]))
+        else:
+            draws[""] = _drawn(self, self.store.frame, budget, own)
+        self.store.add_wave(draws, number=number, seed=own, budget=spent)
         return self.waves[-1]
 
-    def next(self, rater: str = "", *, hold: float = HOLD) -> Segment | None:
+    def next(self, rater: str = "", *, hold: float | None = None) -> Segment | None:
         """The next segment for a rater, or None if there is nothing to do for now.
 
         Segments come in a random order that the seed fixes, so that those rated first stand for
         the rest. One that was handed out is kept for its rater for ``hold`` seconds, so that two
         raters at once do not rate the same. A strategy that learns draws a further segment when
-        all are rated, as long as the budget lasts.
+        all are rated or with other raters, as long as the budget lasts: nobody waits for anybody.
+        ``hold`` is that of the settings by default.
         """
         place = next_place(self, rater, hold)
         if place is None:
-            self.store.sample()  # an error where nothing was drawn yet
+            if not self.store.drawn().size:
+                self.store.sample()  # an error, since nothing was drawn yet
             return None
         return segment(self, place)
 
@@ -223,7 +309,8 @@ class Campaign:
         write their names would else pass for second thoughts of one. ``source`` is what to call
         the file, if not by its own name.
         """
-        reading = formats.read(path, format, names or Names())
+        criteria = self.settings.criteria
+        reading = formats.read(path, format, names or Names(), criteria)
         if by:
             told = tuple(r if r.rater else replace(r, rater=by) for r in reading.ratings)
             reading = replace(reading, ratings=told)
@@ -240,31 +327,70 @@ class Campaign:
             return adopt(database)
 
     def answers(self) -> pd.DataFrame:
-        """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
+        """Every answer that counts, in the order of arrival: segment, score, rater, time, …
+
+        Several criteria have a column each; NaN where an answer has no score for one.
+        """
         return self.store.answers()
 
-    def scores(self, waves: int | None = None) -> FloatArray:
-        """One score per sampled segment, in the order of `sample`, NaN where it has no answer."""
-        return _scores(self.store.sample(waves), self.answers(), self.settings)
+    def scores(self, waves: int | None = None, criterion: str | None = None) -> FloatArray:
+        """One score per sampled segment, in the order of `sample`, NaN where it has no answer.
+
+        Of several criteria the first one, or the one that is named.
+        """
+        sample = self.store.sample(waves)
+        return _scores(sample, self.answers(), self.settings, self.store.settled(), criterion)
 
     @property
     def unrated(self) -> tuple[str, ...]:
-        """Ids of sampled segments without an answer, in the order of drawing."""
-        return tuple(self.sample.ids[np.isnan(self.scores())].tolist())
+        """Ids of what was drawn and has no answer, or none to some of the criteria, as drawn."""
+        return systems.unrated(self)
 
-    def _partial(self, waves: int | None = None) -> PartialRatings:
+    def _partial(self, waves: int | None = None, criterion: str | None = None) -> PartialRatings:
         """The scores of the first waves, all by default, with gaps."""
-        return partial_ratings(self.store, self.answers(), waves)
+        if self.systems:
+            raise FewgoldError(
+                f"this campaign holds {len(self.systems)} systems, and each has a score of its "
+                f"own. Name one, such as --system {self.systems[0]} "
+                f"(campaign.of({self.systems[0]!r})), or compare them (campaign.compare())."
+            )
+        return partial_ratings(self.store, self.answers(), waves, criterion)
+
+    def criteria_ratings(self, waves: int | None = None) -> CriteriaRatings:
+        """The scores of every criterion, with gaps."""
+        from fewgold.criteria import CriteriaRatings
+
+        criteria = self.settings.criteria
+        if not criteria:
+            raise FewgoldError("this campaign has a single score. Begin one with criteria=[…].")
+        answers = self.answers()
+        parts = {c.name: partial_ratings(self.store, answers, waves, c.name) for c in criteria}
+        return CriteriaRatings(criteria, parts)
+
+    def estimates(
+        self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
+        cut: str | None = None, waves: int | None = None, target: str = "pool",
+    ) -> CriteriaEstimate:  # fmt: skip
+        """The scores of all criteria side by side; options as those of `estimate`."""
+        if gaps == "at-random" and waves is None:
+            waves = waves_to_use(self)
+        found = self.criteria_ratings(waves)
+        found = found if cut is None else found.cut(cut)
+        level = self.settings.confidence
+        made = self._estimator(estimator)
+        return found.estimate(made, gaps, target=target, confidence=level)
 
     def ratings(self, gaps: str = "wait") -> Ratings:
         """One score per sampled segment; ``at-random`` takes gaps as made by chance."""
         if gaps not in ("wait", "at-random"):
             raise FewgoldError(f"gaps must be wait or at-random to get ratings; got {gaps!r}.")
+        if self.systems and self.settings.shared:
+            return systems.joint_ratings(self)
         return self._partial().complete() if gaps == "wait" else self._partial().at_random()
 
     def estimate(
         self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
-        cut: str | None = None, waves: int | None = None,
+        cut: str | None = None, waves: int | None = None, criterion: str | None = None,
     ) -> Estimate | GapBounds:  # fmt: skip
         """The score of the whole pool.
 
@@ -281,11 +407,17 @@ class Campaign:
         waves
             Go by the first waves only, such as those before one that is not rated yet. They stand
             for the pool by themselves.
+        criterion
+            Which of several criteria, by default the first; `estimates` has all of them.
         """
         if gaps == "at-random" and waves is None:
             waves = waves_to_use(self)
-        found = self._partial(waves) if cut is None else self._partial(waves).cut(cut)
-        return estimate(found, self._estimator(estimator), gaps, self.settings.confidence)
+        found = self._partial(waves, criterion)
+        found = found if cut is None else found.cut(cut)
+        made = self._estimator(estimator)
+        if criterion is not None:
+            made = directed(made, self.settings.criterion(criterion))
+        return estimate(found, made, gaps, self.settings.confidence)
 
     def _estimator(self, name: Estimator | str | None = None) -> Estimator:
         """The strategy's own estimator, or another one, with the campaign's bound."""
@@ -297,6 +429,41 @@ class Campaign:
 
         with self.store.snapshot():
             return status(self)
+
+    def work(self) -> Work:
+        """What raters did: answers, time, attention checks, and agreement as it grows."""
+        from fewgold.campaign.work import work
+
+        return work(self)
+
+    def set_known(self, answers: Mapping[str, float | tuple[float, float]]) -> int:
+        """Say what the right answers to some segments are, which raters get as attention checks.
+
+        By id, one score or the lowest and the highest that are right. They are handed out if
+        ``check_every`` is set, and never enter the estimate.
+        """
+        both = {
+            id: (told, told) if isinstance(told, int | float) else told
+            for id, told in answers.items()
+        }
+        return checks.set_known(self.store, both)
+
+    def differing(self, *, settled: bool = False) -> pd.DataFrame:
+        """Segments about which raters differ by ``differ`` or more and nobody settled; worst first.
+
+        With ``settled`` also those that were settled, and their score.
+        """
+        return adjudication.queue(self.store, settled=settled)
+
+    def settle(self, segment: str, score: float, *, by: str, comment: str = "") -> bool:
+        """Store the score that an adjudicator gives a segment about which raters differ.
+
+        False if it was there already. What it does to the estimate is ``adjudication`` of the
+        settings: it replaces the answers, or joins them.
+        """
+        details = {"comment": comment} if comment else {}
+        told = Rating(segment, score, by, now(), answer=secrets.token_hex(8), details=details)
+        return adjudication.settle(self.store, told)
 
     def report(self, gaps: str = "wait", **options: Any) -> StudyReport:
         """The report of the campaign; write it with ``.write("report.html")``.
@@ -314,17 +481,37 @@ class Campaign:
         return tasks(self, which, context, masked)
 
 
-def next_place(campaign: Campaign, rater: str, hold: float = HOLD) -> int | None:
+def next_place(campaign: Campaign, rater: str, hold: float | None = None) -> int | None:
     """The place of the next segment for a rater; see `Campaign.next`."""
-    step = campaign._strategy.sampler.step
     while True:
         place = campaign.desk.claim(rater, hold)
-        if place is not None or step is None:
+        if place is not None or not campaign._learns_stepwise:
             return place
         waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
-        if not waves or sum(wave.n for wave in waves) >= most or campaign.unrated:
-            return None  # nothing left to draw, or it learns from answers that are still to come
-        campaign._draw(step, None, len(waves))
+        if not waves or sum(wave.n for wave in waves) >= most:
+            return None  # nothing left to draw
+        # What others have before them, or was skipped, counts as taken; as soon as it is rated it
+        # is learnt from.
+        with suppress(Overtaken):  # another rater drew a segment at the same moment
+            campaign._draw(campaign._strategy.sampler.step or 1, None, len(waves))
+
+
+def _drawn(
+    campaign: Campaign, pool: Pool, budget: Budget, seed: Any
+) -> tuple[Sample, Sample]:  # fmt: skip
+    """A wave of a sample, and what it makes together with those before."""
+    given, sampler = None, campaign._strategy.sampler
+    if campaign.waves and isinstance(sampler, Incremental) and not campaign.settings.systems:
+        count = sampler.count(pool, budget, campaign.sample.n)
+        sample = sampler.draw_meanwhile(campaign.sample, campaign.scores(), count, rng=seed)
+    else:
+        if campaign.waves:  # only strategies that learn look at the scores
+            learns = sampler._learns
+            before = campaign.sample
+            given = campaign.ratings() if learns else Ratings(before, np.zeros(before.n))
+        sample = campaign._strategy.select(pool, budget, given=given, rng=seed)
+    # What the waves make together does not depend on the scores of the new one.
+    return sample, sample.rate(np.zeros(sample.n)).sample
 
 
 # Estimators and bounds
@@ -364,25 +551,50 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
 # Estimates while answers are still coming
 
 
-def partial_ratings(store: Store, answers: pd.DataFrame, waves: int | None) -> PartialRatings:
+def partial_ratings(
+    store: Store, answers: pd.DataFrame, waves: int | None, criterion: str | None = None
+) -> PartialRatings:
     """The scores that answers give to the first waves, all by default, with gaps."""
-    sample, settings = store.sample(waves), store.settings
-    return PartialRatings(sample, _scores(sample, answers, settings), settings.limits)
+    sample, settings, settled = store.sample(waves), store.settings, store.settled()
+    limits = settings.limits if criterion is None else settings.criterion(criterion).limits
+    found = _scores(sample, answers, settings, settled, criterion)
+    if criterion is not None and criterion != settings.criteria[0].name:
+        settled = {}
+    if count := sum(str(i) in settled for i in sample.ids[~np.isnan(found)].tolist()):
+        told = Assumption(_settled_note(count, settings), f"{settings.adjudication}({count})")
+        sample = replace(sample, info=replace(sample.info, adjudicated=told))
+    return PartialRatings(sample, found, limits)
 
 
-def _scores(sample: Sample, answers: pd.DataFrame, settings: Settings) -> FloatArray:
-    by_id = scores(answers, settings)
+def _scores(
+    sample: Sample, answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float],
+    criterion: str | None = None,
+) -> FloatArray:  # fmt: skip
+    by_id = scores(answers, settings, settled, criterion)
     return np.array([by_id.get(str(i), np.nan) for i in sample.ids.tolist()], dtype=np.float64)
+
+
+def _settled_note(count: int, settings: Settings) -> str:
+    """What readers must know of settled scores."""
+    way = "instead of" if settings.adjudication == "replaces" else "beside"
+    many = "1 segment has a score" if count == 1 else f"{count} segments have scores"
+    return (
+        f"{many} that an adjudicator settled, which counts {way} the answers of raters, because "
+        f"these differ by {settings.differ:g} or more"
+    )
 
 
 def waves_to_use(campaign: Campaign) -> int | None:
     """How many of the first waves an estimate with gaps uses; None if that is all of them."""
-    answers, last = campaign.answers(), campaign.store.last_wave_with_answers()
-    count = most_informative(lambda waves: partial_ratings(campaign.store, answers, waves), last)
+    store = campaign.store
+    # Of several systems on the same segments, a segment counts once one of its outputs is rated.
+    answers = store.answers("") if campaign.systems else campaign.answers()
+    last = store.last_wave_with_answers()
+    count = most_informative(lambda waves: partial_ratings(store, answers, waves), last)
     if not 0 < count < len(campaign.waves):
         return None
     try:
-        campaign.store.sample(count)
+        store.sample(count)
     except DataError:
         # A strategy that learns keeps the design of all waves only, and its last segment is a gap
         # until its answer comes.
@@ -452,9 +664,15 @@ def _report(
         waves.append(row)
     return study_report(
         ratings_for(partial, chosen, gaps), chosen, strategy=settings.strategy,
-        title=title or settings.name, confidence=level, answers=campaign.answers(), waves=waves,
+        title=title or settings.name, confidence=level, answers=_leading(campaign), waves=waves,
         unrated=partial.missing.tolist(), strays=len(campaign.store.set_aside()), context=told,
     )  # fmt: skip
+
+
+def _leading(campaign: Campaign) -> pd.DataFrame:
+    """The answers, to the first criterion where there are several."""
+    criteria = campaign.settings.criteria
+    return answers_to(campaign.answers(), criteria[0].name) if criteria else campaign.answers()
 
 
 def _command(

@@ -364,9 +364,10 @@ def _show(out: Console, result: Comparison) -> None:
             places.add_row("[dim]──[/dim]")
         group = place.group
         span = {place.rank_low, place.rank_high}
+        known, ends = math.isfinite(own.low), f"{own.low:.{digits}f} to {own.high:.{digits}f}"
         places.add_row(
             "–".join(map(str, sorted(span))), Text(own.system), f"{own.score:.{digits}f}",
-            f"{own.low:.{digits}f} to {own.high:.{digits}f}", f"{place.p_best:.3f}",
+            ends if known else "unknown", f"{place.p_best:.3f}",
         )  # fmt: skip
     out.print(places)
     out.print()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import socket
 import sys
+from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -17,9 +19,21 @@ _NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
 _TOKEN = re.compile(r"[A-Za-z0-9_.~-]{16,}")
 
 
+def _what(place: str | None) -> dict[str, Any]:
+    """A campaign, or the folder in which campaigns lie."""
+    from fewgold.campaign.database import FILE
+
+    path = Path("." if place is None else place)
+    folder = path.is_dir() and not (path / FILE).is_file()
+    return {"folder" if folder else "campaign": path}
+
+
 def serve(
-    campaign: str | None = argument(
-        None, "[CAMPAIGN]", "To annotate and to explore; none for planning."
+    place: str | None = argument(
+        None,
+        "[CAMPAIGN|FOLDER]",
+        "A campaign, or a folder in which campaigns lie and new ones are begun. Default: the "
+        "folder you are in.",
     ),
     port: int = option(0, "P", "Default: any that is free.", min=0, max=65535),
     host: str = option(
@@ -41,7 +55,7 @@ def serve(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Open the pages: plan, annotate, explore.
+    """Open the pages: begin a campaign, have it rated, watch it, compare.
 
     It prints the address of the owner. Raters get links of their own on the
     page Raters; they give no rights beyond rating.
@@ -93,7 +107,7 @@ def serve(
             )
         found = int(listening.getsockname()[1])
         hosts = names | (LOOPBACK if host in LOOPBACK else {host} - _EVERYWHERE)
-        app = create_app(campaign, token=token, hosts=hosts, port=found, secure=https)
+        app = create_app(**_what(place), token=token, hosts=hosts, port=found, secure=https)
         shown = sorted(names)[0] if names else host
         shown = f"[{shown}]" if ":" in shown else shown
         address = f"{'https' if https else 'http'}://{shown}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from fewgold.common.arrays import FloatArray, IntArray, group_sum, spread_out
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng, group_sum, spread_out
 from fewgold.common.checks import check_choice, check_count
 from fewgold.common.neighbours import Neighbours
 from fewgold.design import Design, DesignKind, collapse
@@ -77,12 +77,46 @@ class Incremental(Sampler):
     ) -> Sample:
         if not pool._can_use(self):
             self._refuse_disk()
+        return self._beside(n, given, given.scores, rng, info)
+
+    def draw_meanwhile(
+        self, sample: Sample, scores: FloatArray, n: int = 1, *, rng: RNGLike = None
+    ) -> Sample:
+        """Draw further segments of a study while others are still being rated.
+
+        Parameters
+        ----------
+        sample
+            All segments that were drawn so far: (n,).
+        scores
+            Their ratings, NaN for those that are still to come. Those segments count as taken, but
+            say nothing yet about the spread of their stratum. How long an answer takes may depend
+            on its score, and does not sway the chances within a stratum: whatever came so far,
+            each of its segments that is left is as likely to be next as any other.
+        n
+            How many to draw.
+        """
+        known = ~np.isnan(scores)
+        given = Ratings(sample, np.where(known, scores, 0.0))
+        seed = rng if isinstance(rng, int | np.integer) else None
+        info = SampleInfo((self.name,), () if seed is None else (int(seed),))
+        count = self.count(sample.pool, n, sample.n)
+        return self._beside(count, given, scores, as_rng(rng), info)
+
+    def _beside(
+        self, n: int, given: Ratings, scores: FloatArray, rng: Generator, info: SampleInfo
+    ) -> Sample:
+        """Further segments by the scores that are known; those to come are NaN, in one study."""
         pool = given.sample.pool
-        rated, scores = np.atleast_2d(given.sample.indices), np.atleast_2d(given.scores)
+        rated, told = np.atleast_2d(given.sample.indices), np.atleast_2d(scores)
         progress = _Progress(self, pool, len(rated))
-        progress.take(rated)
-        progress.tell(scores)
+        missing = np.isnan(told)
+        first = np.argsort(missing, axis=-1, kind="stable")  # what is known goes by its place
+        progress.take(np.take_along_axis(rated, first, -1))
+        known = told.shape[-1] - int(missing[0].sum())
+        progress.tell(np.take_along_axis(told, first, -1)[:, :known])
         rows = progress.choose(n, rng)
+        progress.rows = np.concatenate([rated, rows], -1)
         joined, wave = progress.design(), progress.design(last=n)
         if given.sample.indices.ndim == 1:
             return Sample(pool, rows[0], wave.draw(0), given, joined.draw(0), info)

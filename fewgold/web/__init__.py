@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from fewgold.errors import FewgoldError
-from fewgold.web import annotate, explore, plan, replay
+from fewgold.web import annotate, explore, judge, overview, plan, replay
+from fewgold.web.folder import Campaigns
 from fewgold.web.replay_data import NoTable
 from fewgold.web.site import HEADERS, LOOPBACK, Guard, Site, same
 
 __all__ = ["create_app"]
 
 _HERE = Path(__file__).parent
+#: Pages of one campaign, and those that need none.
+_CAMPAIGN = (
+    annotate.routes, annotate.owner_routes, explore.routes, judge.routes, overview.routes,
+)  # fmt: skip
+_GENERAL = (plan.routes, replay.routes)
 
 
 def create_app(
-    campaign: str | Path | None = None, *, token: str | None = None,
-    hosts: frozenset[str] = LOOPBACK, port: int = 0, secure: bool = False,
+    campaign: str | Path | None = None, *, folder: str | Path | None = None,
+    token: str | None = None, hosts: frozenset[str] = LOOPBACK, port: int = 0,
+    secure: bool = False,
 ) -> FastAPI:  # fmt: skip
     """The application, ready for any ASGI server.
 
     Parameters
     ----------
     campaign
-        A campaign to annotate and to explore; without one there are the pages for planning.
+        A campaign to annotate and to explore.
+    folder
+        A folder instead, in which campaigns lie and new ones are begun. Without either there are
+        the pages for planning.
     token
         Secret of the owner; a new one if none is given. It is ``app.state.site.token``.
     hosts
@@ -42,19 +54,24 @@ def create_app(
         True behind HTTPS: the cookie then travels nowhere else.
     """
     path = None if campaign is None else Path(campaign)
-    site = Site(path, token or secrets.token_urlsafe(24), f"fewgold_owner_{port}", secure)
-    app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.site = site
+    given = token or secrets.token_urlsafe(24)
+    place = None if folder is None else Path(folder)
+    site = Site(path, given, f"fewgold_owner_{port}", secure, place)
+    app = _app(site, *_GENERAL, *(() if path is None else _CAMPAIGN))
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
-    for routes in (
-        plan.routes, annotate.routes, annotate.owner_routes, explore.routes, replay.routes
-    ):  # fmt: skip
-        app.include_router(routes(site))
+    campaigns: Campaigns | None = None
+    if place is not None:
+        campaigns = Campaigns(
+            place, lambda at: _app(replace(site, campaign=at, kept={}), *_CAMPAIGN)
+        )
+        app.mount("/c/{campaign}", campaigns.owner())
+        app.mount("/rate", campaigns.raters())
 
     @app.get("/", response_class=HTMLResponse)
     def home(request: Request, token: str | None = None) -> Any:
         if token is None:
-            return site.page(request, "home.html")
+            listed = [] if campaigns is None or not site.is_owner(request) else campaigns.told()
+            return site.page(request, "home.html", campaigns=listed)
         if not same(token, site.token):
             raise HTTPException(403, "This address is not the one that fewgold serve printed.")
         answer = RedirectResponse("/", 303)
@@ -62,6 +79,17 @@ def create_app(
             site.cookie, site.token, httponly=True, samesite="lax", secure=site.secure, path="/"
         )
         return answer
+
+    app.add_middleware(Guard, hosts=hosts, cookie=site.cookie, token=site.token)
+    return app
+
+
+def _app(site: Site, *pages: Callable[[Site], APIRouter]) -> FastAPI:
+    """Pages, with sentences where something goes wrong."""
+    app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.site = site
+    for routes in pages:
+        app.include_router(routes(site))
 
     @app.exception_handler(FewgoldError)
     def mistake(request: Request, error: FewgoldError) -> HTMLResponse:
@@ -76,7 +104,8 @@ def create_app(
 
     @app.exception_handler(StarletteHTTPException)
     def trouble(request: Request, error: StarletteHTTPException) -> HTMLResponse:
-        return site.page(request, "trouble.html", error.status_code, sentence=str(error.detail))
+        told = "There is no such page here." if error.detail == "Not Found" else str(error.detail)
+        return site.page(request, "trouble.html", error.status_code, sentence=told)
 
     @app.exception_handler(RequestValidationError)
     def misfit(request: Request, error: RequestValidationError) -> HTMLResponse:
@@ -95,5 +124,4 @@ def create_app(
         page.raw_headers += [*HEADERS, (b"cache-control", b"no-store")]
         return page
 
-    app.add_middleware(Guard, hosts=hosts, cookie=site.cookie, token=site.token)
     return app

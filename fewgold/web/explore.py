@@ -47,7 +47,10 @@ _UNPACKED = 300_000_000  # bytes that a packed upload may have once unpacked
 def routes(site: Site) -> APIRouter:
     """The pages."""
     # The owner is asked for before anything else is looked at, the form included.
-    router, known = APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]), Results()
+    router, known = (
+        APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]),
+        Results.shared(site),
+    )
     _at_a_glance(router, site, known)
     _files(router, site, known)
     _importing(router, site)
@@ -96,27 +99,6 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
                 level=views.headline(view)["level"], **values,
             )  # fmt: skip
 
-    @router.post("/more")
-    def more(request: Request, form: Sent) -> RedirectResponse:
-        count = form.text("count")
-        if not count.isascii() or not count.isdigit() or len(count) > 9 or int(count) < 1:
-            raise FewgoldError(
-                "the number of segments to draw must be a whole number of at least 1; got "
-                f"{count[:40]!r}."
-            )
-        with site.open() as campaign:
-            drawn, budget = len(campaign.waves), int(count)
-            if form.text("waves") != str(drawn):
-                raise FewgoldError(
-                    "a wave was drawn since that page was made. Look at it again, and draw "
-                    "another one if it is still wanted."
-                )
-            if drawn:
-                campaign.more(budget)
-            else:
-                campaign.select(budget)
-        return RedirectResponse("/explore#waves", 303)
-
     @router.post("/adopt")
     def adopt(request: Request) -> RedirectResponse:
         with site.open() as campaign:
@@ -147,11 +129,9 @@ def _rest(view: View) -> dict[str, Any]:
         "costs": views.costs(view),
         "agreement": [] if study is None or study.raters is None else agreement(study),
         "left": len(campaign.pool) - view.status.sampled,
-        "learns": campaign._strategy.sampler.step is not None,
         "metrics": metrics,
         "scatters": [] if study is None else metrics[:_SCATTERS],
         "documents": None if study is None else study.documents,
-        "formats": _formats(),
     }
 
 
@@ -180,7 +160,7 @@ def _agreement(view: View, name: str, cut: str, threshold: str | None) -> dict[s
     if view.study is None:
         return values
     try:
-        found = view.judge(name, cut, asked)
+        found = view.judges((name,), cut, asked, None, None)
     except FewgoldError as error:
         return values | {"agreement_why": error.message_for("web")}
     rows = found.table().to_numpy().tolist()
@@ -227,22 +207,12 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
             text = made.html() if kind == "html" else made.markdown()
         return download(text.encode(), f"report.{kind}", _REPORTS[kind])
 
-    @router.get("/judge-{place}.html")
-    def judge(
-        request: Request, place: str, cut: str | None = None, threshold: str | None = None
-    ) -> Response:
-        with looking(site, known) as view, DRAWING:
-            if place not in {str(k) for k in range(len(view.metrics))}:
-                raise HTTPException(404, "There is no such metric.")
-            told = ((text or "").strip()[:40] for text in (cut, threshold))
-            made = view.judge(view.metrics[int(place)], *told).page()
-        return download(made.encode(), "judge.html", _REPORTS["html"])
-
     @router.get("/answers")
     def answers(request: Request, to: str | None = None) -> Response:
         form = formats.get(to or "csv")
         with looking(site, known) as view:
             tasks, rated = view.campaign.tasks("all"), view.campaign.store.rated()
+            formats.check_criteria(form, tasks)
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
     @router.get("/tasks")
@@ -254,6 +224,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
             found = view.campaign.tasks(wanted)
             if not found.to_rate:
                 raise DataError("there is nothing to rate: every such segment has its answers.")
+            formats.check_criteria(form, found)
             return _written("to_rate", form, lambda path: form.write_tasks(found, path))
 
 

@@ -7,9 +7,10 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from fastapi import HTTPException, Request
 from fastapi.responses import HTMLResponse
@@ -157,14 +158,18 @@ class Site:
     token: str  # secret of the owner: it comes with the address that is printed, then as a cookie
     cookie: str  # its name; servers on other ports of this machine have others
     secure: bool = False  # browsers reach it by HTTPS, whatever speaks to this server itself
+    folder: Path | None = None  # where campaigns lie and new ones are begun
+    kept: dict[str, Any] = field(default_factory=dict)  # what pages of a campaign share
 
     def __post_init__(self) -> None:
         self.templates = Environment(
             loader=PackageLoader("fewgold.web", "templates"), autoescape=True,
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
-        found = self.campaign is not None
-        self.templates.globals |= {"version": __version__, "has_campaign": found}
+        self.templates.globals |= {
+            "version": __version__, "has_campaign": self.campaign is not None,
+            "has_folder": self.folder is not None,
+        }  # fmt: skip
         self.templates.filters["sentence"] = sentence
         self._pool: Pool | None = None
         # Files stay open between requests: SQLite tidies up whenever the last one closes a file,
@@ -200,8 +205,15 @@ class Site:
         return Store(path, any_thread=True)
 
     def page(self, request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
-        """A page from a template; everything in it is escaped."""
-        values |= {"request": request, "owner": self.is_owner(request)}
+        """A page from a template; everything in it is escaped.
+
+        ``root`` is what addresses of pages begin with, and ``path`` the rest of this one's.
+        """
+        at = request.scope.get("root_path", "")
+        values |= {
+            "request": request, "owner": self.is_owner(request), "root": quote(at),
+            "path": request.url.path.removeprefix(quote(at)),
+        }  # fmt: skip
         return HTMLResponse(self.templates.get_template(name).render(**values), status)
 
     def is_owner(self, request: Request) -> bool:

@@ -186,7 +186,7 @@ def test_table_and_figure() -> None:
     assert "&gt; .999" in svg and "0.001" in svg and "LiC" in svg
     assert list(found.names) == list(ONES)
     assert repr(found).startswith("Significance(") and "of 15 pairs" in repr(found)
-    image = found.plot().images[0].get_array()
+    image = found.plot().collections[0].get_array()
     assert image is not None
     white, grey = image[0, 1], image[0, 0]
     assert tuple(white) == (1, 1, 1, 1) and tuple(grey) != (1, 1, 1, 1)

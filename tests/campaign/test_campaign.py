@@ -273,13 +273,34 @@ def test_one_at_a_time(tmp_path: Path, pool: Pool) -> None:
     study.select(8)
     seen = []
     while (segment := study.next("ann")) is not None:
-        assert study.next("bob") is None  # it waits for ann's answer to learn from it
+        assert study.next("ann") == segment and study.sample.n == len(seen) + 1
         seen.append(segment.id)
         study.add([Rating(segment.key, float((int(segment.id) * 37) % 101), "ann")])
     assert len(seen) == len(set(seen)) == 8 and len(study.waves) == 8
     assert study.estimate().n == 8  # type: ignore[attr-defined]
     study.more(2)
     assert study.next("ann") is not None
+
+
+def test_nobody_waits_where_one_segment_is_drawn_at_a_time(tmp_path: Path, pool: Pool) -> None:
+    """Others get segments of their own meanwhile; what is with a rater counts as taken."""
+    study = Campaign.create(
+        tmp_path / "s", pool, strategy="docs-incr-human+mean", seed=1, limits=(0, 100)
+    )
+    study.select(9)
+    people = ["ann", "bob", "cleo"]
+    handed = {name: study.next(name) for name in people}
+    assert len({s.id for s in handed.values() if s is not None}) == 3 == study.sample.n
+    for turn in range(20):  # ann answers rarely
+        name = people[turn % 3] if turn % 6 == 0 else people[1 + turn % 2]
+        segment = study.next(name)
+        if segment is not None:
+            study.add([Rating(segment.key, float((int(segment.id) * 37) % 101), name)])
+    for name in people:
+        while (segment := study.next(name)) is not None:
+            study.add([Rating(segment.key, 3.0, name)])
+    assert study.sample.n == 9 == len(set(study.sample.ids.tolist())) and not study.unrated
+    assert study.estimate().n == 9  # type: ignore[attr-defined]
 
 
 def test_two_raters_get_different_segments(tmp_path: Path, pool: Pool) -> None:

@@ -54,6 +54,7 @@ ELSEWHERE = {
     "history": "test_a_sheet_with_a_history_is_drawn_again",
     "history_human": "test_a_sheet_with_a_history_is_drawn_again",
     "shared": "test_a_sheet_of_several_systems_is_drawn_again",
+    "criteria": "test_a_sheet_with_several_criteria_is_drawn_again",
     "engine": "test_a_pool_on_disk_is_drawn_from_again",
     "memory": "test_a_pool_on_disk_is_drawn_from_again",
     "order": "test_a_pool_on_disk_is_drawn_from_again",
@@ -165,6 +166,14 @@ def test_a_sheet_of_several_systems_is_drawn_again(run: Any, table: pd.DataFrame
     assert Path("sheet-again.csv").read_bytes() == Path("sheet.csv").read_bytes()
 
 
+def test_a_sheet_with_several_criteria_is_drawn_again(run: Any, pool: str) -> None:
+    criteria = ("--criteria", "fluency:1-5:higher,adequacy:0-100")
+    run("select", pool, *criteria, "--budget", "20", "-o", "sheet.csv", "--quiet")
+    (line,) = sheets.commands("sheet.csv")
+    run(*shlex.split(line)[1:], "--quiet")
+    assert Path("sheet-again.csv").read_bytes() == Path("sheet.csv").read_bytes()
+
+
 @pytest.mark.parametrize(
     "extra",
     quick(["--engine=duckdb", "--memory=1GB", "--order=position"], ["--order=position"]),
@@ -259,6 +268,15 @@ def test_the_report_of_a_campaign_does_its_estimate_again(
     made = json.loads(run(*shlex.split(line)[1:], "--json").stdout)
     assert {k: made[k] for k in page["estimate"]} == page["estimate"]
     tried = {"gaps", "estimator", "confidence", "adequate"}
-    sheets_only, of_the_page = {"limits", "pool"}, {"out", "title", "force", "json", "quiet"}
-    labels = {"human", "chosen", "metrics"}  # of a table that people labelled, not of a campaign
+    sheets_only, of_the_page = (
+        {"limits", "pool", "target"},
+        {"out", "title", "force", "json", "quiet"},
+    )
+    labels = {
+        "human",
+        "chosen",
+        "metrics",
+        "labels",
+        "on",
+    }  # of a table that people labelled, not of a campaign
     assert options_of("report") == tried | sheets_only | of_the_page | labels

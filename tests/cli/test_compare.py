@@ -175,7 +175,7 @@ def test_a_table_on_stdin(run, systems) -> None:
 def test_errors(run, systems, arguments, code, sentence) -> None:
     systems[systems["model"] == "mid"].to_csv("one.csv", index=False)
     systems[systems["model"] == "mid"].drop(columns="model").to_csv("plain.csv", index=False)
-    systems.assign(mqm="good").to_csv("words.csv", index=False)
+    systems.assign(mqm="quite nice").to_csv("words.csv", index=False)
     pd.concat([systems, systems]).to_csv("twice.csv", index=False)
     run("select", "systems.csv", "--shared", "--budget", 5, "-o", "sheet.csv")
     run("select", "pool.csv", "--budget", 5, "-o", "single.csv")

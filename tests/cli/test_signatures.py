@@ -55,6 +55,8 @@ CHANGES: dict[str, dict[str, Change]] = {
         "chosen": (LABELS, ("--chosen", "strata:system")),
         "metrics": (LABELS, ("--metrics", "bleu")),
         "target": (SHEET, ("--target", "process")),
+        "criteria": (SHEET, ("--criteria", "score,second")),
+        "simultaneous": ((*SHEET, "--criteria", "score,second"), ("--simultaneous",)),
         "higher_is_better": ((*SHEET, "--lower-is-better"), ("--higher-is-better",)),
     },
     "report": {
@@ -65,6 +67,7 @@ CHANGES: dict[str, dict[str, Change]] = {
         "confidence": (SHEET, ("--confidence", "0.9")),
         "limits": (FEW, ("--limits", "0,12")),
         "adequate": (SHEET, ("--adequate", "<=4")),
+        "target": (SHEET, ("--target", "process")),
     },
     "compare": {
         "human": (RATED, ("--human", "else")),
@@ -80,6 +83,7 @@ CHANGES: dict[str, dict[str, Change]] = {
         "level": (RATED, ("--level", "0.1")),
         "limits": ((*RATED, "--human", "even"), ("--limits", "0,12.5")),
         "higher_is_better": ((*RATED, "--lower-is-better"), ("--higher-is-better",)),
+        "chosen": ((*RATED, "--chosen", "random"), ("--chosen", "strata:lang")),
         "no_control": (RATED, ("--no-control",)),
         "adjust_raters": ((*RATED, "--rater", "who"), ("--adjust-raters",)),
     },
@@ -132,6 +136,8 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
             "without gaps all is one, and with them wait refuses",
             (SHEET, ("--gaps", "at-random")),
         ),
+        "labels": ("where the labels are; their values are signed", None),
+        "on": ("matches them to rows", None),
         "title": ("words", (SHEET, ("--title", "Ours"))),
         "force": ("files", (SHEET, ("--force",))),
         "out": ("files", None),
@@ -141,6 +147,8 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
         "design": ("where the side file is; another one is of another sample", None),
         "rated_only": ("without it gaps in a sheet are refused", None),
         "out": ("files", (RATED, ("--out", "tables"))),
+        "labels": ("where the labels are; their values are signed", None),
+        "on": ("matches them to rows", None),
     },
     "stop": {
         "pool": ("where the pool is; another pool is refused", (STOP, ("--pool", "copy.csv"))),

@@ -7,7 +7,8 @@ def next_strata(strata, rated, scores, *, spread, measure="sd", k=25, metrics=No
     """The strata that the next rating may go to, several where they tie.
 
     ``strata`` has the stratum of every segment, ``rated`` the segments rated so far with their
-    ``scores``, ``metrics`` a standardised vector for every segment.
+    ``scores``, ``metrics`` a standardised vector for every segment. Where there are fewer scores
+    than segments, those of the last ones are still to come.
     """
     names = sorted(set(strata))
     size = {h: list(strata).count(h) for h in names}
@@ -25,12 +26,12 @@ def next_strata(strata, rated, scores, *, spread, measure="sd", k=25, metrics=No
 
 def _spreads(strata, rated, scores, spread, k, metrics, names):
     few = 2 if spread == "human" else max(k + 1, 2)
-    if len(rated) < few:
+    if len(scores) < few:
         return dict.fromkeys(names, 1.0)
     found = {}
     for h in names:
         if spread == "human":
-            own = [y for i, y in zip(rated, scores, strict=True) if strata[i] == h]
+            own = [y for i, y in zip(rated, scores, strict=False) if strata[i] == h]
             found[h] = statistics.stdev(own) if len(own) > 1 else statistics.stdev(scores)
         else:
             free = [i for i in range(len(strata)) if strata[i] == h and i not in rated]
@@ -43,5 +44,5 @@ def _nearest(segment, rated, scores, k, metrics):
     def away(j):
         return sum((a - b) ** 2 for a, b in zip(metrics[segment], metrics[j], strict=True))
 
-    near = sorted(zip(rated, scores, strict=True), key=lambda pair: away(pair[0]))[:k]
+    near = sorted(zip(rated, scores, strict=False), key=lambda pair: away(pair[0]))[:k]
     return statistics.fmean(y for _, y in near)

@@ -93,3 +93,36 @@ def test_few_ratings_tell_nothing_of_the_spread() -> None:
     )
     taken = np.apply_along_axis(np.bincount, -1, pool.codes[ratings.sample.indices], minlength=10)
     assert (taken == 2).all()
+
+
+@pytest.mark.parametrize("spread", ["human", "metrics"])
+def test_ratings_that_are_still_to_come_count_as_taken_only(spread: str) -> None:
+    """The next one goes where eq. 2 says by the known scores, with the open ones in the counts."""
+    sampler, rng = Incremental(spread, k=4), np.random.default_rng(8)
+    start = sampler.draw(POOL, 12, rng=1)
+    codes, points = POOL.codes.tolist(), POOL.standardised().T
+    for seed in range(40):
+        scores = np.where(rng.random(12) < 0.4, np.nan, GOLD[start.indices])
+        known = ~np.isnan(scores)
+        further = sampler.draw_meanwhile(start, scores, rng=seed)
+        (row,) = further.indices.tolist()
+        assert row not in set(start.indices.tolist())
+        rows = start.indices[known].tolist() + start.indices[~known].tolist()
+        allowed = next_strata(
+            codes, rows, scores[known].tolist(), spread=spread, measure="sd", k=4, metrics=points
+        )
+        assert codes[row] in allowed
+        whole = further.rate(np.zeros(1)).sample
+        assert whole.indices.tolist() == [*start.indices.tolist(), row]
+        strata = whole.design.strata
+        assert strata is not None and strata.tolist() == POOL.codes[whole.indices].tolist()
+
+
+def test_all_known_is_a_top_up() -> None:
+    sampler = Incremental()
+    start = sampler.draw(POOL, 10, rng=1)
+    scores = GOLD[start.indices]
+    one = sampler.draw(POOL, 3, given=start.rate(scores), rng=5)
+    other = sampler.draw_meanwhile(start, scores, 3, rng=5)
+    assert one.indices.tolist() == other.indices.tolist()
+    assert one.info == other.info

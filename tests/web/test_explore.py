@@ -7,6 +7,7 @@ import html
 import io
 import json
 import math
+import re
 import tempfile
 import threading
 import zipfile
@@ -33,7 +34,8 @@ WORSE = '=HYPERLINK("http://x")'
 PATHS = [
     "/explore", "/explore/number", "/explore/metric/0", "/explore/figure/growth.svg",
     "/explore/table/journal.csv", "/explore/status.json", "/explore/report.html",
-    "/explore/judge-0.html",
+    "/explore/judge", "/explore/judge/judge.json", "/explore/judge/figure/0/scores.svg",
+    "/explore/judge/disagreements-0.csv",
     "/explore/answers", "/explore/tasks", "/explore/import", "/explore/settings",
 ]  # fmt: skip
 
@@ -88,8 +90,10 @@ def test_all_is_for_the_owner_alone(place: Path) -> None:
     with client_of(place, owner=False) as stranger:
         for path in PATHS:
             assert stranger.get(path).status_code == 403, path
-        for path in ("more", "adopt", "settings", "import"):
-            sent = stranger.post(f"/explore/{path}", data={"count": "3"})
+        for path in ("/overview", "/overview/state", "/waves", "/downloads"):
+            assert stranger.get(path).status_code == 403, path
+        for path in ("/waves", "/explore/adopt", "/explore/settings", "/explore/import"):
+            sent = stranger.post(path, data={"count": "3"})
             assert sent.status_code == 403, path
 
 
@@ -255,16 +259,16 @@ def test_first_and_further_waves(tmp_path: Path) -> None:
     with client_of(tmp_path / "s") as owner:
         assert "Draw the first wave" in owner.get("/explore").text
         send = {"count": "30", "waves": "0"}
-        drawn = owner.post("/explore/more", data=send, follow_redirects=False)
-        assert (drawn.status_code, drawn.headers["location"]) == (303, "/explore#waves")
-        again = owner.post("/explore/more", data=send)
+        drawn = owner.post("/waves", data=send, follow_redirects=False)
+        assert (drawn.status_code, drawn.headers["location"]) == (303, "/waves")
+        again = owner.post("/waves", data=send)
         assert again.status_code == 400 and "A wave was drawn since" in again.text
         assert "none is rated yet" in owner.get("/explore").text
-        owner.post("/explore/more", data={"count": "10", "waves": "1"})
+        owner.post("/waves", data={"count": "10", "waves": "1"})
         for bad in ("0", "-3", "many", "1e3", "", "٣"):
-            refused = owner.post("/explore/more", data={"count": bad, "waves": "2"})
+            refused = owner.post("/waves", data={"count": bad, "waves": "2"})
             assert refused.status_code == 400 and "whole number" in refused.text
-        assert owner.post("/explore/more").status_code == 400
+        assert owner.post("/waves").status_code == 400
         assert frame(owner, "waves")["segments"].tolist() == [30, 10]
 
 
@@ -531,7 +535,7 @@ def test_a_strategy_that_learns(tmp_path: Path) -> None:
         while (given := made.next("ann")) is not None:
             made.add([Rating(given.id, human[given.id], "ann")])
     with client_of(path) as owner:
-        page = owner.get("/explore")
+        page = owner.get("/waves")
         assert page.status_code == 200 and "learns from answers" in page.text
 
 
@@ -560,6 +564,53 @@ def test_a_metric_as_a_judge(tmp_path: Path) -> None:
     assert "people&#39;s scores are not 0 and 1" in trouble
     wrong = client.get("/explore/metric/0", params={"cut": ">= 60", "threshold": "x"})
     assert wrong.status_code == 200 and "cut is a sign and a number" in wrong.text
-    made = client.get("/explore/judge-0.html", params=asked)
-    assert made.status_code == 200 and "Disagreements" in made.text
-    assert client.get("/explore/judge-9.html").status_code == 404
+
+
+def test_judges_side_by_side(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    begin(tmp_path / "study").close()
+    client = client_of(tmp_path / "study")
+    with Campaign(tmp_path / "study") as campaign:
+        names = list(campaign.pool.metrics)
+        ratings = campaign.ratings("at-random")
+    plain = client.get("/explore/judge").text
+    assert all(name in plain for name in names[:3]) and "Judges compared" in plain
+    asked = {
+        "judge": ["0", "1"], "cut": ">= 60", "threshold": ">= 0", "by": names[1],
+        "against": names[0],
+    }  # fmt: skip
+    page = html.unescape(client.get("/explore/judge", params=asked).text)
+    found = assess(ratings.cut(">= 60"), names[:2], threshold=">= 0", by=names[1], against=names[0])
+    for heading in ("Agreement", "Judges compared", f"By {names[1]}", "What errors follow"):
+        assert f"<h2>{heading}</h2>" in page
+    for cell in found.table()[names[0]]:
+        assert cell in page
+    figures = re.findall(r'src="(/explore/judge/figure/[^"]*)"', page)
+    assert len(figures) == sum(len(trial.plots) for trial in found.judges) > 1
+    for address in figures:
+        assert b"<svg" in client.get(address).content
+    made = {
+        kind: client.get(f"/explore/judge/judge.{kind}", params=asked)
+        for kind in ("html", "json", "tex", "csv")
+    }
+    assert {answer.status_code for answer in made.values()} == {200}
+    assert made["json"].json()["judges"] == json.loads(json.dumps(found.to_dict()))["judges"]
+    assert made["tex"].text.startswith(r"\begin{tabular}") and r"\bottomrule" in made["tex"].text
+    frame = pd.read_csv(io.StringIO(made["csv"].text))
+    np.testing.assert_allclose(frame["value"], found.to_frame()["value"])
+    listed = client.get("/explore/judge/disagreements-1.csv", params=asked).text
+    assert len(pd.read_csv(io.StringIO(listed))) == len(found.disagreements(names[1]))
+
+
+def test_slips_about_judges(tmp_path: Path) -> None:
+    begin(tmp_path / "study").close()
+    client = client_of(tmp_path / "study")
+    for params in ({"cut": ">> 1"}, {"threshold": ">= 0"}, {"by": "nothing"}):
+        page = client.get("/explore/judge", params=params)
+        assert page.status_code == 200 and 'id="judge-trouble"' in page.text, params
+    for path in ("?judge=9", "/judge.pdf", "/figure/0/nothing.svg", "/disagreements-9.csv"):
+        assert client.get(f"/explore/judge{path}").status_code == 404, path
+    with Campaign.create(tmp_path / "new", small_pool()[0], seed=1) as campaign:
+        campaign.select(5)
+    page = client_of(tmp_path / "new").get("/explore/judge")
+    assert page.status_code == 200 and "There is no estimate yet" in page.text

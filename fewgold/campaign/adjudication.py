@@ -1,0 +1,104 @@
+"""Adjudication: segments about which raters differ most, and the score that settles each.
+
+Which segments are settled is a rule that is said beforehand (`Settings.differ`), so that a score is
+what the same procedure would have given for any segment of the pool. Answers of raters stay as they
+are: agreement is worked out from them alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from fewgold.agreement import Answers
+from fewgold.campaign.answers import in_time, twin_of
+from fewgold.campaign.database import note, now
+from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import Rating
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.campaign.settings import Settings
+    from fewgold.campaign.store import Store
+
+
+def differences(answers: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Segments with answers of two raters or more, those first about which they differ most.
+
+    ``low`` and ``high`` are the ends of what the raters say, each with the answer that counts.
+    """
+    import pandas as pd
+
+    names = ["segment", "raters", "low", "high", "difference"]
+    if answers.empty:
+        return pd.DataFrame(columns=names)
+    told = in_time(answers)
+    one = Answers.from_table(told, segment="segment", rater="rater", score="score")
+    segment, _, score = one._one_each(settings.repeats)
+    each = pd.DataFrame({"segment": segment, "score": score}).groupby("segment")["score"]
+    found = each.agg(["count", "min", "max"])
+    found.columns = pd.Index(names[1:4])
+    found["difference"] = found["high"] - found["low"]
+    found.insert(0, "segment", [one._ids[k] for k in found.index])
+    found = found[found["raters"] > 1]
+    return found.sort_values("difference", ascending=False, kind="stable", ignore_index=True)
+
+
+def queue(store: Store, *, settled: bool = False) -> pd.DataFrame:
+    """The segments to be settled, those first about which raters differ most.
+
+    With ``settled`` also those that were, with their ``score``.
+    """
+    differ = store.settings.differ
+    if differ is None:
+        raise FewgoldError(
+            "nobody said from which difference of raters on a segment is adjudicated. Say it with "
+            "fewgold adjudicate CAMPAIGN --differ D (campaign.change(differ=...))."
+        )
+    found = differences(store.answers(), store.settings)
+    found = found[found["difference"] >= differ * (1 - 1e-12)].copy()
+    found["score"] = found["segment"].map(store.settled()).astype(float)
+    return (found if settled else found[found["score"].isna()]).reset_index(drop=True)
+
+
+def settle(store: Store, rating: Rating) -> bool:
+    """Store the score that an adjudicator gives a segment; False if it was there already.
+
+    ``rating.rater`` is the adjudicator. A later one of the same segment takes its place; both are
+    kept.
+    """
+    settings = store.settings
+    if settings.differ is None:
+        queue(store)  # which says what is missing
+    if not rating.rater.strip():
+        raise FewgoldError("a settled score needs the name of the adjudicator (by=, --by NAME).")
+    low, high = settings.limits or (-math.inf, math.inf)
+    if not (low <= rating.score <= high and math.isfinite(rating.score)):
+        raise DataError(
+            f"the score {rating.score:g} is outside {low:g} to {high:g}; it was not stored."
+        )
+    ids = store.pool.ids
+    place = store.keys.find(rating.segment, lambda place: str(ids[place]))
+    name = rating.segment if place is None else str(ids[place])
+    open_ = queue(store, settled=True)
+    if name not in set(open_["segment"]):
+        raise DataError(
+            f"{name[:40]!r} is no segment about which two raters differ by {settings.differ:g} or "
+            "more, so that it is not for an adjudicator to settle. Nothing was stored."
+        )
+    (place,) = store.database.execute("SELECT place FROM segments WHERE id = ?", (name,)).fetchone()
+    with store.transaction() as database:
+        new = database.execute(
+            "INSERT OR IGNORE INTO settled (segment, score, rater, time, answer, details, "
+            "stored_at, twin) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                place, rating.score, rating.rater.strip(), rating.time, rating.answer,
+                json.dumps(dict(rating.details), default=str), now(), twin_of(place, rating),
+            ),
+        ).rowcount  # fmt: skip
+        if new:
+            told = {"segment": name, "score": rating.score, "by": rating.rater}
+            note(database, "settle", told)
+    return bool(new)

@@ -1,0 +1,167 @@
+"""Attention checks: segments that a rater gets once more, and segments whose answer is known.
+
+A check looks like any other segment. Its answer is kept in a table of its own and never enters the
+estimate, so that no rater counts twice for a segment that chance gave them again.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold.campaign.database import note, now
+from fewgold.errors import DataError, FewgoldError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.campaign.store import Store
+
+#: A segment that the rater rated before, and one whose answer the owner knows.
+REPEAT, KNOWN = "repeat", "known"
+
+#: The check that a rater was handed and has not answered.
+OPEN = "score IS NULL AND skipped IS NULL"
+#: Those that they skipped, and may be given again.
+SKIPPED = "score IS NULL AND skipped IS NOT NULL"
+
+
+def hand_out(database: sqlite3.Connection, rater: str, every: int, seed: int) -> int | None:
+    """The place of a segment that a rater gets as a check now; the caller holds a transaction.
+
+    One is due after every so many answers. Known answers and repeats take turns, as far as there
+    are any; a repeat is of a segment that the rater answered at least as many answers ago.
+    """
+    open_, given, last, before, latest = database.execute(
+        f"SELECT (SELECT segment FROM checks WHERE rater = :rater AND {OPEN} "
+        "ORDER BY number DESC LIMIT 1), "
+        "(SELECT COUNT(*) FROM ratings WHERE rater = :rater), "
+        "(SELECT COALESCE(MAX(after), 0) FROM checks WHERE rater = :rater), "
+        "(SELECT COUNT(*) FROM checks WHERE rater = :rater), "
+        "(SELECT kind FROM checks WHERE rater = :rater ORDER BY number DESC LIMIT 1)",
+        {"rater": rater},
+    ).fetchone()
+    if open_ is not None or given - last < every:
+        return None if open_ is None else int(open_)
+    for kind in (REPEAT, KNOWN) if latest == KNOWN else (KNOWN, REPEAT):
+        places = _candidates(database, rater, kind, given - every)
+        if places:
+            rng = np.random.default_rng([seed, 4, before, zlib.crc32(rater.encode())])
+            place = int(places[int(rng.integers(len(places)))])
+            database.execute(
+                "INSERT INTO checks (rater, kind, segment, after, handed_at) "
+                "VALUES (?, ?, ?, ?, ?)",
+                (rater, kind, place, given, now()),
+            )
+            return place
+    return None
+
+
+def _candidates(database: sqlite3.Connection, rater: str, kind: str, first: int) -> list[int]:
+    """Places that could be checked: known ones that are new to the rater, or their early ones."""
+    if kind == KNOWN:
+        query = (
+            "SELECT segment FROM known WHERE NOT EXISTS (SELECT 1 FROM ratings "
+            "WHERE segment = known.segment AND rater = :rater) AND NOT EXISTS (SELECT 1 "
+            "FROM checks WHERE segment = known.segment AND rater = :rater) ORDER BY segment"
+        )
+    else:
+        query = (
+            "SELECT segment FROM (SELECT segment, MAX(number) AS at FROM ratings "
+            "WHERE rater = :rater GROUP BY segment ORDER BY at LIMIT :first) AS early "
+            "WHERE NOT EXISTS (SELECT 1 FROM checks WHERE segment = early.segment "
+            "AND rater = :rater) ORDER BY segment"
+        )
+    found = database.execute(query, {"rater": rater, "first": max(first, 0)})
+    return [int(place) for (place,) in found.fetchall()]
+
+
+def store_answer(
+    database: sqlite3.Connection, rater: str, place: int, answer: tuple[float, str, str, str]
+) -> None:
+    """Keep the answer to a check; the caller holds a transaction.
+
+    ``answer`` is the score, the time, the name of the form and the details.
+    """
+    database.execute(
+        "UPDATE checks SET score = ?, time = ?, answer = ?, details = ?, stored_at = ? "
+        f"WHERE rater = ? AND segment = ? AND {OPEN}",
+        (*answer, now(), rater, place),
+    )
+
+
+def take_back(database: sqlite3.Connection, rater: str, answer: str) -> int | None:
+    """Open a rater's check again whose answer they take back; its place."""
+    row = database.execute(
+        "SELECT number, segment, score FROM checks WHERE rater = ? AND answer = ? "
+        "AND score IS NOT NULL",
+        (rater, answer),
+    ).fetchone()
+    if row is None:
+        return None
+    number, place, score = row
+    note(database, "check taken back", {"rater": rater, "check": number, "score": score})
+    database.execute("UPDATE checks SET score = NULL WHERE number = ?", (number,))
+    return int(place)
+
+
+def set_known(store: Store, answers: Mapping[str, tuple[float, float]]) -> int:
+    """Say what the right answers to some segments of the pool are, from and to; their number.
+
+    Raters get them as checks if ``check_every`` is set. Nothing else depends on them: a known
+    segment that is sampled is rated like any other.
+    """
+    places = {str(id): place for place, id in enumerate(store.pool.ids.tolist())}
+    ends = store.settings.limits or (-math.inf, math.inf)
+    rows = []
+    for id, (low, high) in answers.items():
+        if str(id) not in places:
+            raise DataError(
+                f"the pool has no segment {str(id)[:40]!r}, so that its answer cannot serve as a "
+                "check. Give segments of the pool; best those that are not sampled."
+            )
+        if not (math.isfinite(low) and math.isfinite(high) and ends[0] <= low <= high <= ends[1]):
+            raise FewgoldError(
+                f"the known answer to {str(id)[:40]!r} must be on the scale, and its lower end not "
+                f"above the upper; got {low:g} to {high:g}."
+            )
+        rows.append((places[str(id)], float(low), float(high)))
+    with store.transaction() as database:
+        database.executemany("INSERT OR REPLACE INTO known VALUES (?, ?, ?)", rows)
+        note(database, "known answers", {"count": len(rows)})
+    return len(rows)
+
+
+def results(store: Store) -> pd.DataFrame:
+    """Every check that was answered: rater, kind, segment, score, and what it is held against.
+
+    ``expected`` is the rater's own answer before, or the nearest known one; ``off`` is how far the
+    score is from it. A repeat whose first answer was taken back since is left out.
+    """
+    import pandas as pd
+
+    rows = store.database.execute(
+        "SELECT checks.rater, kind, id, checks.score, low, high, "
+        "(SELECT score FROM ratings WHERE segment = checks.segment AND rater = checks.rater "
+        "AND stored_at <= checks.stored_at ORDER BY number DESC LIMIT 1), checks.stored_at "
+        "FROM checks JOIN segments ON segments.place = checks.segment "
+        "LEFT JOIN known ON known.segment = checks.segment "
+        "WHERE checks.score IS NOT NULL ORDER BY checks.number"
+    ).fetchall()
+    found: list[dict[str, Any]] = []
+    for rater, kind, id, score, low, high, first, at in rows:
+        expected = first
+        if kind == KNOWN:
+            expected = None if low is None else min(max(score, low), high)
+        if expected is not None:
+            found.append({
+                "rater": rater, "kind": kind, "segment": id, "score": score, "expected": expected,
+                "off": abs(score - expected), "at": at,
+            })  # fmt: skip
+    names = ["rater", "kind", "segment", "score", "expected", "off", "at"]
+    return pd.DataFrame(found, columns=names)

@@ -1,0 +1,422 @@
+"""Several systems in one campaign: what is drawn for all of them, and each by itself.
+
+The pool of such a campaign has a row for each output, which is what raters see. Segments are drawn
+from another pool: that of the segments, for all systems at once (`joint`), or that of one system.
+`OneSystem` shows the part of a campaign that is about one system, as if there were no other.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold.campaign.answers import scores
+from fewgold.campaign.settings import Settings
+from fewgold.common.arrays import IntArray
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.campaign.store import Store, Wave
+    from fewgold.campaign.study import Campaign
+    from fewgold.comparison import Comparison
+
+
+# The pools that segments are drawn from
+
+
+def names_of(pool: Pool, segments: NDArray[Any]) -> tuple[str, ...]:
+    """The systems of a pool of outputs, in the order of their first row, once it is checked."""
+    if pool.system is None:
+        raise DataError("a campaign of several systems needs to know the system of each output.")
+    systems, labels = [str(s) for s in pool.system.tolist()], [str(s) for s in segments.tolist()]
+    names = tuple(dict.fromkeys(systems))
+    if len(names) < 2:
+        raise DataError(
+            f"the pool holds one system only, {names[0]!r}. Leave the column of systems out, or "
+            "give the outputs of two or more."
+        )
+    seen: set[tuple[str, str]] = set()
+    for both in zip(labels, systems, strict=True):
+        if not both[0].strip() or not both[1].strip():
+            raise DataError("every output needs the id of its segment and the name of its system.")
+        if both in seen:
+            raise DataError(
+                f"segment {both[0]!r} has two outputs of the system {both[1]!r}. Keep one of them; "
+                "if ids start again in each document, make ids of document and segment together."
+            )
+        seen.add(both)
+    return names
+
+
+def joint(pool: Pool, segments: NDArray[Any]) -> Pool:
+    """The segments of a pool of outputs, each once: metrics are means over the systems."""
+    import pandas as pd
+
+    from fewgold.comparison import joint_pool
+
+    assert pool.system is not None
+    # By place, since a metric may be called anything.
+    columns: dict[str, Any] = {f"metric {k}": v for k, v in enumerate(pool.metrics.values())}
+    names = dict(zip(columns, pool.metrics, strict=True))
+    columns |= {"id": segments.astype(str), "system": pool.system.astype(str)}
+    for name, values in (("document", pool.documents), ("cost", pool.cost)):
+        if values is not None:
+            columns[name] = values
+    found = joint_pool(
+        pd.DataFrame(columns), id="id", system="system", metrics=list(names),
+        document=None if pool.documents is None else "document",
+        cost=None if pool.cost is None else "cost",
+        orientation={k: pool.orientation[m] for k, m in names.items() if m in pool.orientation},
+    )  # fmt: skip
+    spread = None
+    if pool.spread is not None:
+        told = pd.Series(pool.spread).groupby(segments.astype(str)).mean()
+        spread = np.asarray(told.loc[found.ids.astype(str)], dtype=np.float64)
+    return replace(
+        found,
+        metrics={names[k]: v for k, v in found.metrics.items()},
+        orientation={names[k]: v for k, v in found.orientation.items()},
+        spread=spread,
+    )
+
+
+def alone(pool: Pool, segments: NDArray[Any], system: str) -> tuple[Pool, IntArray]:
+    """The outputs of one system, called as their segments, and their places in the whole pool.
+
+    A metric that is the same for all of them says nothing and is left out.
+    """
+    assert pool.system is not None
+    places = np.flatnonzero(pool.system.astype(str) == system)
+    part = pool.take(places)
+    metrics = {k: v for k, v in part.metrics.items() if v.size < 2 or np.ptp(v) > 0}
+    made = replace(
+        part,
+        ids=segments[places].astype(str),
+        metrics=metrics,
+        orientation={k: v for k, v in part.orientation.items() if k in metrics},
+    )
+    return made, places
+
+
+def rows_in(pool: Pool, segments: NDArray[Any]) -> IntArray:
+    """The row in a pool of segments for each of these segments; −1 where it has none."""
+    row = {str(name): k for k, name in enumerate(pool.ids.tolist())}
+    return np.array([row.get(str(name), -1) for name in segments.tolist()], dtype=np.int64)
+
+
+# One of several systems, as if it were the only one
+
+
+class OneSystem:
+    """The part of a campaign's store that is about one system; nothing can be changed by it."""
+
+    def __init__(self, store: Store, system: str) -> None:
+        if system not in store.settings.systems:
+            raise UnknownNameError("system", system, store.settings.systems)
+        self.whole, self.system = store, system
+        self.path = store.path
+
+    @property
+    def database(self) -> sqlite3.Connection:
+        """That of the whole campaign."""
+        return self.whole.database
+
+    @cached_property
+    def settings(self) -> Settings:
+        """As for the whole campaign, with the name of this system."""
+        whole = self.whole.settings
+        return replace(
+            whole, name=f"{whole.name}: {self.system}", system=self.system, systems=(),
+            fingerprint=self.pool.fingerprint, budget=None,
+        )  # fmt: skip
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The outputs of this system, called as their segments."""
+        return self._alone[0]
+
+    @property
+    def frame(self) -> Pool:
+        """The outputs of this system."""
+        return self.pool
+
+    @cached_property
+    def _alone(self) -> tuple[Pool, IntArray]:
+        return alone(self.whole.pool, self.whole.segments, self.system)
+
+    def sample(self, waves: int | None = None) -> Sample:
+        """The drawn outputs of this system, with the design by which they were drawn."""
+        if not self.whole.settings.shared:
+            return self.whole.sample(waves, self.system, self.pool)
+        from fewgold.comparison.designs import subset
+
+        drawn = self.whole.sample(waves)
+        rows = rows_in(self.pool, drawn.ids)
+        has = rows >= 0
+        design = drawn.design
+        if not has.any():
+            raise DataError(f"no output of the system {self.system!r} was drawn.")
+        if not has.all() or len(self.pool) != len(drawn.pool):
+            # It lacks outputs of some segments: those that it has are a part left by chance.
+            design = subset(design, has, size=len(self.pool))
+        return Sample(self.pool, rows[has], design, info=drawn.info)
+
+    def waves(self) -> list[Wave]:
+        """Every draw, with the outputs of this system."""
+        names = dict(zip(self.whole.pool.ids.astype(str).tolist(), self._labels, strict=True))
+        own = set(self.whole.pool.ids[self._alone[1]].astype(str).tolist())
+        found = []
+        for wave in self.whole.waves():
+            ids = tuple(names[id] for id in wave.ids if id in own)
+            found.append(replace(wave, ids=ids, n=len(ids), segments=len(ids)))
+        return found
+
+    @property
+    def _labels(self) -> list[str]:
+        return [str(s) for s in self.whole.segments.tolist()]
+
+    def answers(self) -> pd.DataFrame:
+        """Every answer about this system that counts, by segment."""
+        return self.whole.answers(self.system)
+
+    def set_aside(self) -> pd.DataFrame:
+        """Answers about this system that do not count, and why."""
+        return self.whole.set_aside(self.system)
+
+    def rejected(self) -> pd.DataFrame:
+        """Rows that could not be read, whichever system they are about."""
+        return self.whole.rejected()
+
+    def journal(self) -> pd.DataFrame:
+        """What happened in the whole campaign."""
+        return self.whole.journal()
+
+    def adoptable(self) -> int:
+        """Answers that were set aside and whose segments were sampled since."""
+        return self.whole.adoptable(self.system)
+
+    def last_wave_with_answers(self) -> int:
+        """As for the whole campaign, by the answers about this system."""
+        return self.whole.last_wave_with_answers(self.system)
+
+    def settled(self) -> dict[str, float]:
+        """The scores that adjudicators settled, by segment."""
+        found = self.whole.settled()
+        return {label: found[id] for id, label in self._own if id in found}
+
+    def for_two(self) -> frozenset[str]:
+        """Segments whose output of this system gets a further rater by lot."""
+        found = self.whole.for_two()
+        return frozenset(label for id, label in self._own if id in found)
+
+    @property
+    def _own(self) -> list[tuple[str, str]]:
+        """What the outputs of this system are called in the whole pool, and their segments."""
+        places = self._alone[1]
+        ids, labels = self.whole.pool.ids[places], self.whole.segments[places]
+        return list(zip(map(str, ids.tolist()), map(str, labels.tolist()), strict=True))
+
+    def drawn(self, waves: int | None = None) -> IntArray:
+        """Places of the drawn outputs in the pool of this system, in the order of drawing."""
+        return np.asarray(self.sample(waves).indices)
+
+    def state(self) -> tuple[int, ...]:
+        """That of the whole campaign."""
+        return self.whole.state()
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Read as of one moment while it lasts."""
+        return self.whole.snapshot()
+
+    def close(self) -> None:
+        """Close the file of the whole campaign."""
+        self.whole.close()
+
+
+# The comparison
+
+
+def compare(
+    campaign: Campaign, gaps: str, waves: int | None, criterion: str | None = None, **options: Any
+) -> Comparison:
+    """All systems of a campaign compared; see `Campaign.compare`."""
+    from fewgold.comparison import compare, compare_samples
+
+    settings, store = campaign.settings, campaign.store
+    if not settings.systems:
+        raise FewgoldError(
+            "this campaign holds one system, and there is nothing to compare. Its score is that "
+            "of: fewgold estimate CAMPAIGN (campaign.estimate())."
+        )
+    limits, way = settings.limits, settings.higher_is_better
+    if criterion is not None:
+        asked = settings.criterion(criterion)
+        limits, way = asked.limits, asked.higher_is_better
+    options = {"higher_is_better": way, **options}
+    options.setdefault("level", 1 - settings.confidence)
+    if not settings.shared:
+        parts = {name: campaign.of(name) for name in settings.systems}
+        samples = {
+            name: part._partial(waves_of(part, waves) if gaps == "at-random" else waves, criterion)
+            for name, part in parts.items()
+        }
+        kept = {k: options[k] for k in ("higher_is_better", "correction", "level") if k in options}
+        if unused := sorted(k for k in options if k not in kept and options[k]):
+            raise FewgoldError(
+                f"{unused[0]} needs systems that are rated on the same segments, and here each has "
+                "a sample of its own."
+            )
+        done = {
+            name: p.complete() if gaps == "wait" else p.at_random() for name, p in samples.items()
+        }
+        return compare_samples(done, **kept)
+    if gaps == "at-random":
+        waves = waves_of(campaign, waves)
+    if gaps == "wait" and (left := unrated(campaign, waves)):
+        raise DataError(
+            f"{len(left)} of {store.drawn(waves).size} chosen outputs have no answer, first "
+            f"{left[0]}. Have them rated, or say that chance left them out: --gaps at-random "
+            "(gaps='at-random')."
+        )
+    table, roles = scored(campaign, waves, criterion)
+    if options.get("adjust_raters") and roles["rater"] is None:
+        raise DataError("adjust_raters needs answers of two or more raters who gave their names.")
+    return compare(table, **roles, sample=store.sample(waves), limits=limits, **options)
+
+
+def waves_of(campaign: Campaign, waves: int | None) -> int | None:
+    """The waves to use while answers are still coming, unless they were named."""
+    from fewgold.campaign.study import waves_to_use
+
+    return waves_to_use(campaign) if waves is None else waves
+
+
+def unrated(campaign: Campaign, waves: int | None = None) -> tuple[str, ...]:
+    """Ids of drawn outputs without an answer, in the order of drawing."""
+    answers, settings = campaign.answers(), campaign.settings
+    if settings.criteria:
+        names = [c.name for c in settings.criteria]
+        parts = [set(scores(answers, settings, criterion=name)) for name in names]
+        rated = set.intersection(*parts)
+    else:
+        rated = set(answers["segment"])
+    ids = campaign.pool.ids[campaign.store.drawn(waves)].astype(str).tolist()
+    return tuple(id for id in ids if id not in rated)
+
+
+def scored(
+    campaign: Campaign, waves: int | None = None, criterion: str | None = None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """All outputs with their metrics and scores, and the columns of the table by their role.
+
+    One row per output and rater where two or more gave their names, the mean of theirs counts and
+    nothing was settled, so that their biases can be told; else one row per output.
+    """
+    import pandas as pd
+
+    pool, settings, store = campaign.pool, campaign.settings, campaign.store
+    shared = [name for name in pool.metrics if name in store.frame.metrics]
+    taken = set(shared)
+
+    def named(role: str) -> str:
+        while role in taken:
+            role += "_"
+        taken.add(role)
+        return role
+
+    assert pool.system is not None
+    roles: dict[str, Any] = {"human": named("score"), "id": named("segment")}
+    roles |= {"system": named("system"), "document": None, "rater": None}
+    own = named("output")
+    columns = {roles["id"]: store.segments.astype(str), roles["system"]: pool.system.astype(str)}
+    if pool.documents is not None:
+        roles["document"] = named("document")
+        columns[roles["document"]] = pool.documents.astype(str)
+    columns |= {name: pool.metrics[name] for name in shared}
+    base = pd.DataFrame({own: pool.ids.astype(str), **columns})
+    answers = campaign.answers()
+    drawn = set(pool.ids[store.drawn(waves)].astype(str).tolist())
+    answers = answers[answers["segment"].isin(drawn)]
+    people = sorted(set(answers["rater"]))
+    rater, settled = None, store.settled()
+    if len(people) > 1 and not settled and "" not in people and settings.among == "mean":
+        rater = roles["rater"] = named("rater")
+        by = answers["rater"]
+        parts = {who: scores(answers[by == who], settings, None, criterion) for who in people}
+        given = [(id, who, score) for who, part in parts.items() for id, score in part.items()]
+        found = pd.DataFrame(given, columns=[own, rater, roles["human"]])
+    else:
+        by_id = scores(answers, settings, settled, criterion)
+        found = pd.DataFrame(by_id.items(), columns=[own, roles["human"]])
+    table = base.merge(found, on=own, how="left").drop(columns=own)
+    table[roles["human"]] = table[roles["human"]].astype(float)
+    orientation = {k: v for k, v in pool.orientation.items() if k in shared}
+    return table, {**roles, "metrics": shared, "orientation": orientation}
+
+
+def joint_ratings(campaign: Campaign) -> Ratings:
+    """A score per drawn segment, the mean over its systems: what a wave that learns goes by."""
+    if left := unrated(campaign):
+        raise DataError(
+            f"{len(left)} chosen outputs have no answer, first {left[0]}. The next wave goes by "
+            "all answers: have them rated first."
+        )
+    by_id = scores(campaign.answers(), campaign.settings, campaign.store.settled())
+    pool, segments = campaign.pool, campaign.store.segments
+    found: dict[str, list[float]] = {}
+    for place in campaign.store.drawn().tolist():
+        found.setdefault(str(segments[place]), []).append(by_id[str(pool.ids[place])])
+    sample = campaign.sample
+    told = np.array([np.mean(found[str(i)]) for i in sample.ids.tolist()], dtype=np.float64)
+    return Ratings(sample, told, campaign.settings.limits)
+
+
+#: Chance with which a difference of the size found so far shall come out significant.
+POWER = 0.8
+
+
+def needed(result: Comparison) -> list[dict[str, Any]]:
+    """How many rated segments it takes, about, to tell apart each pair that is not yet.
+
+    As many as make a difference of the size that was found significant by itself with a chance of
+    80 %, at the level of the comparison. Widths go with √(1/n − 1/N), all else the same. None
+    where even all segments are too few, or where nothing is known of the spread.
+    """
+    from scipy.special import ndtri
+
+    frame = result.differences()
+    size, level = int(result.facts["pool_size"]), result.level
+    process = result.facts["target"] == "process"
+    times = float(ndtri(1 - level / 2) + ndtri(POWER))
+    found: list[dict[str, Any]] = []
+    rows: Any = frame[~frame["significant"]].itertuples()
+    for row in rows:
+        se, difference = float(row.se), abs(float(row.difference))
+        n = int(row.n) if row.basis == "shared" else int(result.facts["n"])
+        segments = more = None
+        if np.isfinite(se) and se > 0 and difference > 0 and n > 0:
+            rest = 0.0 if process else 1 / size
+            unit = se**2 / max(1 / n - rest, 1e-300)  # variance of a single segment
+            wanted = 1 / ((difference / times) ** 2 / unit + rest)
+            segments = int(np.ceil(min(wanted, 1e9) - 1e-9))
+            segments = max(segments, n + 1) if segments <= n else segments
+            if not process and segments > size:
+                segments = None
+            more = None if segments is None else segments - n
+        found.append(
+            {
+                "first": row.first, "second": row.second, "difference": float(row.difference),
+                "segments": segments, "more": more,
+            }
+        )  # fmt: skip
+    return found

@@ -1,0 +1,249 @@
+"""A campaign at a glance for its owner: how far it is, what comes next, waves and downloads."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from fewgold import formats
+from fewgold.campaign.status import goal_line, stop_line
+from fewgold.errors import FewgoldError
+from fewgold.report import number
+from fewgold.web import explore_view as views
+from fewgold.web.drawing import chart
+from fewgold.web.explore_view import TABLES, Results, View, looking
+from fewgold.web.forms import Sent
+from fewgold.web.site import Site
+
+Commands = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to do next: a heading, why, and the page where it is done."""
+
+    what: str
+    why: str
+    page: str
+    button: str
+
+
+def routes(site: Site) -> APIRouter:
+    """The pages."""
+    router, known = APIRouter(dependencies=[Depends(site.owner)]), Results.shared(site)
+
+    @router.get("/overview", response_class=HTMLResponse)
+    def overview(request: Request) -> HTMLResponse:
+        with looking(site, known) as view:
+            return site.page(request, "overview.html", **_state(view), **_about(site, view))
+
+    @router.get("/overview/state", response_class=HTMLResponse)
+    def state(request: Request, seen: str | None = None) -> Response:
+        with site.open() as campaign:
+            if seen is not None and seen == views.version(campaign):
+                return Response(status_code=204)  # nothing changed, and the page stays as it is
+        with looking(site, known) as view:
+            return site.page(request, "overview_state.html", **_state(view))
+
+    @router.get("/waves", response_class=HTMLResponse)
+    def waves(request: Request, count: str | None = None) -> HTMLResponse:
+        with looking(site, known) as view:
+            return site.page(request, "waves.html", **_waves(site, view, count))
+
+    @router.post("/waves")
+    def more(form: Sent) -> RedirectResponse:
+        count = form.text("count")
+        if not count.isascii() or not count.isdigit() or len(count) > 9 or int(count) < 1:
+            raise FewgoldError(
+                "the number of segments to draw must be a whole number of at least 1; got "
+                f"{count[:40]!r}."
+            )
+        with site.open() as campaign:
+            drawn, budget = len(campaign.waves), int(count)
+            if form.text("waves") != str(drawn):
+                raise FewgoldError(
+                    "a wave was drawn since that page was made. Look at it again, and draw "
+                    "another one if it is still wanted."
+                )
+            if drawn:
+                campaign.more(budget)
+            else:
+                campaign.select(budget)
+        return RedirectResponse("/waves", 303)
+
+    @router.get("/downloads", response_class=HTMLResponse)
+    def downloads(request: Request) -> HTMLResponse:
+        with looking(site, known) as view:
+            place = named(site.campaign)
+            commands = [
+                (f"fewgold report {place} -o report.html", "The report."),
+                (f"fewgold export {place} -o to_rate.csv", "Segments to rate, as a sheet."),
+                (f"fewgold export {place} -o answers.csv --what ratings", "All answers."),
+                (f"fewgold status {place} --json", "Where the campaign stands, for scripts."),
+            ]
+            return site.page(
+                request, "downloads.html", told=view.status, head=views.headline(view),
+                formats=[(name, formats.get(name).title) for name in formats.names()],
+                tables=[(n, k.title) for n, k in TABLES.items() if k.make(view) is not None],
+                commands=commands,
+            )  # fmt: skip
+
+    return router
+
+
+def named(path: Path | None) -> str:
+    """A campaign as a command names it.
+
+    >>> named(Path("my study"))
+    "'my study'"
+    """
+    place = "CAMPAIGN" if path is None else path.as_posix()
+    return shlex.quote(f"./{place}" if place.startswith("-") else place)
+
+
+def _state(view: View) -> dict[str, Any]:
+    """What changes while one looks."""
+    status = view.status
+    return {
+        "told": status, "at": view.version, "head": views.headline(view),
+        "announcement": views.announcement(view), "next": next_step(view),
+        "goal": None if status.goal is None else goal_line(status.goal),
+        "stop": None if status.stop is None else stop_line(status.stop),
+    }  # fmt: skip
+
+
+def _about(site: Site, view: View) -> dict[str, Any]:
+    """What stays as it is."""
+    settings, pool, place = view.campaign.settings, view.campaign.pool, named(site.campaign)
+    documents = (
+        "" if pool.documents is None else f" in {len(set(pool.documents.tolist())):,} documents"
+    )
+    facts = [
+        ("Segments", f"{len(pool):,}{documents}"),
+        ("Strategy", settings.strategy),
+        ("Metrics", ", ".join(pool.metrics) or "none"),
+        ("Raters see", ", ".join(pool.texts) or "ids alone"),
+        ("Raters for each segment", str(settings.each)),
+        ("Question", settings.asked),
+    ]
+    commands = [
+        (f"fewgold status {place}", "How far it is, the estimate so far, and what comes next."),
+        (f"fewgold estimate {place}", "The estimate alone, once every drawn segment is rated."),
+        (f"fewgold serve {place}", "These pages."),
+    ]
+    return {"facts": facts, "commands": commands}
+
+
+def next_step(view: View) -> Step:
+    """What the owner should do now."""
+    status, desk = view.status, view.campaign.desk
+    waiting = len(status.unrated)
+    if not status.sampled:
+        return Step(
+            "Choose what to rate", "No segment is drawn yet, so raters have nothing to do.",
+            "/waves", "Draw segments",
+        )  # fmt: skip
+    if waiting and not desk.links():
+        return Step(
+            "Invite people to rate",
+            f"{_segments(waiting)} without an answer. Add the people who rate, and send each "
+            "the link that appears.",
+            "/raters", "Add raters",
+        )  # fmt: skip
+    if waiting:
+        return Step(
+            "Have the segments rated",
+            f"{_segments(waiting)} without an answer. The page Raters shows who has done how "
+            "many, and the links to send again.",
+            "/raters", "See the raters",
+        )  # fmt: skip
+    if status.wanting:
+        return Step(
+            "Have segments rated by further people",
+            f"{_segments(status.wanting)} rated by fewer than {status.each} raters.",
+            "/raters", "See the raters",
+        )  # fmt: skip
+    if status.goal is not None and status.goal["more"]:
+        more = status.goal["more"]
+        return Step(
+            "Add a wave",
+            f"The interval is wider than you wanted. About {more:,} more ratings would make it "
+            "narrow enough.",
+            f"/waves?count={more}", "Add a wave",
+        )  # fmt: skip
+    return Step(
+        "Take the result away",
+        "Every drawn segment is rated. The report says what was found and how it was made.",
+        "/downloads", "Download",
+    )  # fmt: skip
+
+
+def _segments(count: int) -> str:
+    return f"{count:,} drawn {'segment is' if count == 1 else 'segments are'}"
+
+
+# A further wave, and what it would bring
+
+
+def _waves(site: Site, view: View, asked: str | None) -> dict[str, Any]:
+    status, place = view.status, named(site.campaign)
+    left = status.pool_size - status.sampled
+    goal = status.goal
+    count = min(left, 100) if not status.sampled else ""
+    if goal is not None and goal["more"]:
+        count = min(left, goal["more"])
+    if asked and asked.isascii() and asked.isdigit() and 0 < int(asked[:9]) <= left:
+        count = int(asked)
+    learns = view.campaign._strategy.sampler.step is not None
+    wide = count or min(left, 50)
+    option = "--more" if status.sampled else "--budget"
+    made = status.estimate
+    outlook = [] if made is None else widths(made, status.sampled, status.pool_size)
+    shown = None
+    if len(outlook) > 2 and made is not None:
+        now = (made["high"] - made["low"]) / 2
+        shown = chart(
+            [("± of the interval", outlook, (float(status.sampled), outlook[0][1]))],
+            "segments rated in all", "± of the interval", height=260,
+            level=None if goal is None else goal["tolerance"],
+        ) | {"now": number(now)}  # fmt: skip
+    return {
+        "told": status, "left": left, "count": count, "learns": learns, "shown": shown,
+        "rows": [(n - status.sampled, n, number(half)) for n, half in outlook[1:]],
+        "table": TABLES["waves"].shown("waves", view), "at": view.version,
+        "commands": [(f"fewgold select {place} {option} {wide}", "Draw the segments of a wave.")]
+        if left else [],
+    }  # fmt: skip
+
+
+def widths(made: dict[str, Any], drawn: int, size: int) -> list[tuple[int, float]]:
+    """Half-widths that further ratings would lead to, from those drawn on; empty if none is known.
+
+    Widths go with √(1/n − 1/N), all else the same. ``made`` is the estimate of a status, of which
+    ``n`` is the number of ratings.
+
+    >>> widths({"low": 1.0, "high": 3.0, "n": 100, "se": 0.5}, 100, 1000)[:2]
+    [(100, 1.0), (150, 0.793...)]
+    """
+    if made["low"] is None or made["high"] is None or not made["se"] or made["n"] >= size:
+        return []
+    half, n = (made["high"] - made["low"]) / 2, made["n"]
+    unit = half / math.sqrt(1 / n - 1 / size)
+    most = min(size, max(4 * drawn, drawn + 20))
+    return [(k, unit * math.sqrt(1 / k - 1 / size)) for k in _round_steps(drawn, most)]
+
+
+def _round_steps(first: int, last: int) -> Sequence[int]:
+    """About a dozen round numbers from one to another, both ends among them."""
+    rough = max((last - first) / 12, 1)
+    size = 10 ** math.floor(math.log10(rough))
+    step = next(int(m * size) for m in (1, 2, 5, 10) if m * size >= rough * 0.999)
+    inner = range((first // step + 1) * step, last, step)
+    return [first, *inner, last] if last > first else [first]
