@@ -31,7 +31,7 @@ from fewgold.errors import DataError
 from fewgold.estimators import ControlVariates, Ridge
 from fewgold.judge import assess, assess_table
 from fewgold.monitoring import from_ratings, monitor
-from fewgold.planning import Goal, plan_from_history
+from fewgold.planning import Goal, Outlook, plan_from_history
 from fewgold.pool import Pool
 from fewgold.reproduce import saldias
 from fewgold.samplers import SimpleRandom
@@ -130,6 +130,10 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
     ("plan_from_history", "strategies"): (
         "random+ridge",
         lambda s: plan_from_history(Goal(half_width=0.5), POOL, GOLD, s, draws=4).to_frame(),
+    ),
+    ("Outlook.from_pilot", "strategies"): (
+        "random+alpha-comet:bins",
+        lambda s: Outlook.from_pilot(RATINGS.cut("<= 1"), strategies=s),
     ),
     ("saldias", "data"): (
         "demo-ende",
