@@ -159,12 +159,12 @@ def init(
     table = found.table
     notes(found.notes(), quiet)
     many = input.systems_in(found)
-    several, segments = len(many) > 1 and not input.ids_differ(found), None
+    shared, segments = len(many) > 1 and not input.ids_differ(found), None
     if unshared and len(many) < 2:
         raise typer.BadParameter(
             "--unshared is for tables of several systems: name their column with --system."
         )
-    if several or unshared:
+    if shared or unshared:
         from fewgold.shared_sheets import build_outputs
 
         if history is not None:

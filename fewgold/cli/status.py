@@ -101,6 +101,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             told += f", {level} interval {made['low']:.{digits}f} to {made['high']:.{digits}f}"
             told += f" ({made['bound_label']})"
         lines.append(("so far", told))
+    if several:
+        lines.append(("systems", f"{len(several)}"))
     for row in result["criteria"]:
         told = f"{row['rated']} of {sampled} rated"
         if row.get("value") is not None:
@@ -109,8 +111,6 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             if row["low"] is not None and row["high"] is not None:
                 told += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
         lines.append((escape(row["criterion"]), told))
-    if several:
-        lines.append(("systems", f"{len(several)}"))
     if goal is not None:
         lines.append(("goal", goal_line(goal)))
     if stop is not None:
