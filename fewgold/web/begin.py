@@ -20,7 +20,7 @@ from fewgold.formats import RatingScale
 from fewgold.planning import Outlook
 from fewgold.report import number
 from fewgold.web import beginning
-from fewgold.web.beginning import NONE, ROLES, Chosen, Known, Table, Wanted
+from fewgold.web.beginning import NONE, ROLES, CampaignPlan, DraftTable, Known, NamedColumns
 from fewgold.web.drafts import Draft, Drafts, unpack
 from fewgold.web.drawing import chart
 from fewgold.web.files import Recent
@@ -34,7 +34,7 @@ _SOON = 1.5  # seconds within which a job is waited for, instead of showing its 
 _ROWS = 5  # of the table, as an example
 
 
-class Desk:
+class DraftDesk:
     """Drafts, their tables and the jobs that work on them, for one server."""
 
     def __init__(self, site: Site, campaigns: Campaigns) -> None:
@@ -51,10 +51,10 @@ class Desk:
             )
         return found
 
-    def table(self, draft: Draft, chosen: Chosen | None = None) -> Table:
+    def table(self, draft: Draft, chosen: NamedColumns | None = None) -> DraftTable:
         """Its table, read once, with the columns that were chosen."""
-        read = self._tables.get((draft.key, draft.pair), lambda: Table.read(draft))
-        now = Chosen.of(draft) if chosen is None else chosen
+        read = self._tables.get((draft.key, draft.pair), lambda: DraftTable.read(draft))
+        now = NamedColumns.of(draft) if chosen is None else chosen
         return self._tables.get(
             (draft.key, draft.pair, now), lambda: read.with_columns(now)
         )  # fmt: skip
@@ -63,7 +63,7 @@ class Desk:
 def routes(site: Site, campaigns: Campaigns) -> APIRouter:
     """The pages, for the owner."""
     router = APIRouter(prefix="/begin", dependencies=[Depends(site.owner)])
-    desk = Desk(site, campaigns)
+    desk = DraftDesk(site, campaigns)
     _uploading(router, desk)
     _watching(router, desk)
     _checking(router, desk)
@@ -75,7 +75,7 @@ def routes(site: Site, campaigns: Campaigns) -> APIRouter:
 # 1. Upload
 
 
-def _uploading(router: APIRouter, desk: Desk) -> None:
+def _uploading(router: APIRouter, desk: DraftDesk) -> None:
     def page(request: Request, status: int = 200, trouble: str = "") -> HTMLResponse:
         return desk.site.page(
             request, "begin.html", status, drafts=desk.drafts.all(), trouble=trouble,
@@ -115,7 +115,7 @@ def _uploading(router: APIRouter, desk: Desk) -> None:
         return RedirectResponse("/begin", 303)
 
 
-def _look(desk: Desk, draft: Draft) -> Response:
+def _look(desk: DraftDesk, draft: Draft) -> Response:
     """Unpack and read an upload; what cannot be read is not kept."""
 
     def work(progress: Progress) -> str:
@@ -166,7 +166,7 @@ def _demo() -> str:
     return str(pd.concat(parts).to_csv(index=False, lineterminator="\n"))
 
 
-def _watching(router: APIRouter, desk: Desk) -> None:
+def _watching(router: APIRouter, desk: DraftDesk) -> None:
     """Jobs that take longer: their progress, and they can be cancelled."""
 
     def of(id: str) -> Job:
@@ -200,9 +200,9 @@ def _watching(router: APIRouter, desk: Desk) -> None:
 # 2. The table: what the doctor says, and what the columns are
 
 
-def _checking(router: APIRouter, desk: Desk) -> None:
+def _checking(router: APIRouter, desk: DraftDesk) -> None:
     def page(
-        request: Request, draft: Draft, table: Table, status: int = 200, trouble: str = ""
+        request: Request, draft: Draft, table: DraftTable, status: int = 200, trouble: str = ""
     ) -> HTMLResponse:
         found, names = table.roles, table.columns
         cells = found.cells
@@ -256,7 +256,7 @@ def _checking(router: APIRouter, desk: Desk) -> None:
         return RedirectResponse(f"/begin/{key}/plan", 303)
 
 
-def _reread(desk: Desk, draft: Draft) -> Response:
+def _reread(desk: DraftDesk, draft: Draft) -> Response:
     def work(progress: Progress) -> str:
         progress(0, 2)
         table = desk.table(draft)
@@ -267,16 +267,16 @@ def _reread(desk: Desk, draft: Draft) -> Response:
     return _onward(desk.jobs.start(f"Reading {draft.name}", work))
 
 
-def _doctor_options(table: Table) -> list[str]:
+def _doctor_options(table: DraftTable) -> list[str]:
     words = []
     for name, value in table.chosen.told.items():
         if name != "cost":
             told = ",".join(value) if isinstance(value, list) else value
             words += [f"--{name}", told]
-    return words if table.chosen != Chosen() else []
+    return words if table.chosen != NamedColumns() else []
 
 
-def _facts(table: Table) -> list[tuple[str, str]]:
+def _facts(table: DraftTable) -> list[tuple[str, str]]:
     """What was found, in a few words."""
     found = table.roles
     facts = [("Rows", f"{len(table.frame):,}")]
@@ -290,7 +290,7 @@ def _facts(table: Table) -> list[tuple[str, str]]:
     return facts
 
 
-def _chosen(fields: Fields, table: Table) -> Chosen:
+def _chosen(fields: Fields, table: DraftTable) -> NamedColumns:
     """The columns of the form."""
     told: dict[str, Any] = {}
     for role in ROLES:
@@ -314,10 +314,10 @@ def _chosen(fields: Fields, table: Table) -> Chosen:
     if told["system"] == (table.roles.system or NONE) and len(table.all_systems) > 1:
         ticked = tuple(s for s in table.all_systems if s in fields.many("systems"))
         told["systems"] = None if set(ticked) == set(table.all_systems) else ticked
-    return Chosen(**told)
+    return NamedColumns(**told)
 
 
-def _check(table: Table) -> None:
+def _check(table: DraftTable) -> None:
     """Refuse a table of which no campaign can be made."""
     pool = table.segments
     if len(pool) < 2:
@@ -340,7 +340,7 @@ SCALES = {
 BETTER = {"": "not told", "higher": "more is better", "lower": "less is better"}
 
 
-def plan_fields(table: Table, about: Known | None) -> dict[str, Field]:
+def plan_fields(table: DraftTable, about: Known | None) -> dict[str, Field]:
     """The fields of the plan, for that table."""
     pool = table.segments
     size, several = len(pool), len(table.systems) > 1 and table.crossed
@@ -361,7 +361,7 @@ def plan_fields(table: Table, about: Known | None) -> dict[str, Field]:
               hint="Each is rated for every system." if several else ""),
         Field("each", "Raters for each segment", "1", 1, 99, True),
         Field("confidence", "Confidence", "0.95", 0.5, 0.9999),
-        Field("tolerance", "Wanted ±", "", 1e-9, 1e9, optional=True,
+        Field("tolerance", "CampaignPlan ±", "", 1e-9, 1e9, optional=True,
               hint="May be empty. The pages then say what is still missing."),
         Field("sd", "Spread of the scores (sd)", "", 1e-9, 1e9, optional=True,
               hint=f"Empty: {told}."),
@@ -390,7 +390,7 @@ def scale_of(form: Form) -> tuple[str | tuple[float, float] | None, bool | None]
     return (float(low), float(high)), better
 
 
-def read_plan(table: Table, about: Known | None, sent: Mapping[str, str]) -> Form:
+def read_plan(table: DraftTable, about: Known | None, sent: Mapping[str, str]) -> Form:
     """What was sent, with sentences about fields that do not go together."""
     form = Form.of(plan_fields(table, about), sent)
     if form["scale"] == "other":
@@ -407,7 +407,9 @@ def read_plan(table: Table, about: Known | None, sent: Mapping[str, str]) -> For
     return form
 
 
-def expected(table: Table, about: Known | None, form: Form) -> tuple[dict[str, Any] | None, str]:
+def expected(
+    table: DraftTable, about: Known | None, form: Form
+) -> tuple[dict[str, Any] | None, str]:
     """What the budget would bring, strategy by strategy; or a sentence why that is not known."""
     lacking = form.lacks(*form.fields)
     if lacking:
@@ -418,7 +420,7 @@ def expected(table: Table, about: Known | None, form: Form) -> tuple[dict[str, A
         return None, error.message_for("web")
 
 
-def _expected(table: Table, about: Known | None, form: Form) -> dict[str, Any]:
+def _expected(table: DraftTable, about: Known | None, form: Form) -> dict[str, Any]:
     limits, better = scale_of(form)
     ends = as_limits(limits)
     taken = about or beginning.guess(ends, better, table)
@@ -484,8 +486,8 @@ def _curve(outlook: Outlook, strategy: str, n: int, level: float) -> list[tuple[
     return sorted((k, half) for k, half in points if math.isfinite(half) and half <= most)
 
 
-def _planning(router: APIRouter, desk: Desk) -> None:
-    def ready(key: str) -> tuple[Draft, Table, Known | None]:
+def _planning(router: APIRouter, desk: DraftDesk) -> None:
+    def ready(key: str) -> tuple[Draft, DraftTable, Known | None]:
         draft = desk.draft(key)
         table = desk.table(draft)
         _check(table)
@@ -496,7 +498,7 @@ def _planning(router: APIRouter, desk: Desk) -> None:
         return {k: str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
     def page(
-        request: Request, name: str, draft: Draft, table: Table, about: Known | None, form: Form,
+        request: Request, name: str, draft: Draft, table: DraftTable, about: Known | None, form: Form,
         status: int = 200, **more: Any,
     ) -> HTMLResponse:  # fmt: skip
         answer = expected(table, about, form)
@@ -538,8 +540,8 @@ def _planning(router: APIRouter, desk: Desk) -> None:
 _QUESTION = 2000
 
 
-def _creating(router: APIRouter, desk: Desk) -> None:
-    def ready(key: str) -> tuple[Draft, Table, Form]:
+def _creating(router: APIRouter, desk: DraftDesk) -> None:
+    def ready(key: str) -> tuple[Draft, DraftTable, Form]:
         draft = desk.draft(key)
         table = desk.table(draft)
         _check(table)
@@ -549,7 +551,7 @@ def _creating(router: APIRouter, desk: Desk) -> None:
         return draft, table, read_plan(table, about, plan)
 
     def page(
-        request: Request, draft: Draft, table: Table, plan: Form, texts: Mapping[str, str],
+        request: Request, draft: Draft, table: DraftTable, plan: Form, texts: Mapping[str, str],
         status: int = 200, trouble: str = "",
     ) -> HTMLResponse:  # fmt: skip
         wanted = _wanted(draft, table, plan, texts)
@@ -606,12 +608,12 @@ def _creating(router: APIRouter, desk: Desk) -> None:
             return page(request, draft, table, plan, given, 400, error.message_for("web"))
 
 
-def _wanted(draft: Draft, table: Table, plan: Form, texts: Mapping[str, str]) -> Wanted:
+def _wanted(draft: Draft, table: DraftTable, plan: Form, texts: Mapping[str, str]) -> CampaignPlan:
     """All that was decided."""
     limits, better = scale_of(plan)
     question = str(texts.get("question") or "").strip()
     seed = str(texts.get("seed") or "")
-    return Wanted(
+    return CampaignPlan(
         name=str(texts.get("name") or "").strip() or _name(draft),
         strategy=plan["strategy"], budget=plan["budget"],
         seed=int(seed) if seed.isdigit() else _seed(draft), limits=limits,

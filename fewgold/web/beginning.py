@@ -42,7 +42,7 @@ NONE = "none"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class NamedColumns:
     """What the columns are, as the owner chose; None where nobody did, and then it is guessed."""
 
     id: str | None = None
@@ -55,7 +55,7 @@ class Chosen:
     systems: tuple[str, ...] | None = None  # of those in the table; all if nobody chose
 
     @classmethod
-    def of(cls, draft: Draft) -> Chosen:
+    def of(cls, draft: Draft) -> NamedColumns:
         """What a draft has kept."""
         kept = draft.state.get("columns")
         known = kept if isinstance(kept, dict) else {}
@@ -77,25 +77,25 @@ class Chosen:
 
 
 @dataclass(eq=False)
-class Table:
+class DraftTable:
     """An uploaded table, what its columns are, and what the doctor says."""
 
     draft: Draft
     frame: pd.DataFrame
     remarks: tuple[str, ...]
-    chosen: Chosen
+    chosen: NamedColumns
 
     @classmethod
-    def read(cls, draft: Draft) -> Table:
+    def read(cls, draft: Draft) -> DraftTable:
         """Read the upload of a draft."""
         frame, remarks = draft.read()
         if not len(frame):
             raise DataError(f"{draft.name!r} has no rows.")
-        return cls(draft, frame, remarks, Chosen.of(draft))
+        return cls(draft, frame, remarks, NamedColumns.of(draft))
 
-    def with_columns(self, chosen: Chosen) -> Table:
+    def with_columns(self, chosen: NamedColumns) -> DraftTable:
         """The same table with columns that somebody chose."""
-        return Table(self.draft, self.frame, self.remarks, chosen)
+        return DraftTable(self.draft, self.frame, self.remarks, chosen)
 
     @cached_property
     def columns(self) -> list[str]:
@@ -242,7 +242,7 @@ class Known:
     labels: int = 0  # rows with a human score in the table; 0: all of it is a guess
 
 
-def known(table: Table) -> Known | None:
+def known(table: DraftTable) -> Known | None:
     """What human scores in the table tell; None if there are too few."""
     found, human = table.part, table.rated_columns
     if not human:
@@ -312,7 +312,9 @@ def _similar(found: Roles, scores: FloatArray, names: Sequence[str], labels: NDA
     return min(max(float(np.mean(told)), -0.9), 0.95) if told else SIMILAR
 
 
-def guess(limits: tuple[float, float] | None, higher_is_better: bool | None, table: Table) -> Known:
+def guess(
+    limits: tuple[float, float] | None, higher_is_better: bool | None, table: DraftTable
+) -> Known:
     """What is taken where no human scores tell: a quarter of the scale, and a middling metric."""
     if limits is None:
         sd = 1.0
@@ -355,7 +357,7 @@ def formula(strategy: str) -> str:
     return f"{_AS.get(sampler, sampler)}{plus}{estimator}"
 
 
-def outlook(table: Table, about: Known, *, differences: bool = False) -> Outlook:
+def outlook(table: DraftTable, about: Known, *, differences: bool = False) -> Outlook:
     """What is known of the scores of a system, or of the differences of two, as a plan takes it."""
     pool = table.segments
     per = None
@@ -387,7 +389,7 @@ def folder_name(name: str, taken: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CampaignPlan:
     """All that was decided about a campaign, beside the table."""
 
     name: str
@@ -408,11 +410,11 @@ class Wanted:
         as_limits(self.limits)
 
 
-def create(draft: Draft, wanted: Wanted, folder: Path, name: str, progress: Progress) -> None:
+def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress: Progress) -> None:
     """Write the campaign and draw its first segments; all of it or nothing."""
     place = folder / name
     progress(0, 3)
-    table = Table.read(draft)
+    table = DraftTable.read(draft)
     pool, segments, _ = table.pool
     progress(1, 3)
     with TemporaryFolder(folder, ".fewgold.") as made:
@@ -432,7 +434,7 @@ def create(draft: Draft, wanted: Wanted, folder: Path, name: str, progress: Prog
         os.rename(made / name, place)
 
 
-def commands(table: Table, wanted: Wanted, name: str) -> list[tuple[str, str]]:
+def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[str, str]]:
     """The commands that begin the same campaign."""
     words = ["fewgold", "init", name, table.draft.shown]
     if table.draft.pair is not None:

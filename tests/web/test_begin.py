@@ -411,13 +411,13 @@ def test_a_draft_survives_the_end_of_the_server(
 def test_reading_takes_long_and_can_be_cancelled(
     client: Client, app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    on, real = threading.Event(), beginning.Table.read
+    on, real = threading.Event(), beginning.DraftTable.read
 
-    def slow(draft: drafts.Draft) -> beginning.Table:
+    def slow(draft: drafts.Draft) -> beginning.DraftTable:
         assert on.wait(PATIENCE)
         return real(draft)
 
-    monkeypatch.setattr(beginning.Table, "read", slow)
+    monkeypatch.setattr(beginning.DraftTable, "read", slow)
     monkeypatch.setattr("fewgold.web.begin._SOON", 0.05)
     owner = client(owner=True, app=app)
     page = upload(owner, "slow.csv", table().to_csv(index=False).encode())
@@ -502,7 +502,7 @@ def test_human_scores_in_the_table_replace_the_guess(tmp_path: Path) -> None:
     place = drafts.Drafts(tmp_path)
     draft = place.begin("a.csv", io.BytesIO(frame.to_csv(index=False).encode()))
     drafts.unpack(draft)
-    made = beginning.Table.read(draft)
+    made = beginning.DraftTable.read(draft)
     about = beginning.known(made)
     assert about is not None
     by_system = frame.groupby("system")["human"].var(ddof=1).mean()
@@ -514,7 +514,7 @@ def test_human_scores_in_the_table_replace_the_guess(tmp_path: Path) -> None:
     assert apart.sd == pytest.approx((wide["a"] - wide["b"]).std(), rel=0.02)
     r2 = np.mean([g["metric"].corr(g["human"]) ** 2 for _, g in frame.groupby("system")])
     assert about.correlation == pytest.approx(np.sqrt(r2), abs=0.02)
-    few = beginning.Table.read(draft)
+    few = beginning.DraftTable.read(draft)
     few.frame.loc[few.frame.index[:], "human"] = np.nan
     assert beginning.known(few.with_columns(few.chosen)) is None
 
