@@ -192,13 +192,13 @@ def rated_table(
 def _metrics_marked(tree: pd.DataFrame) -> pd.DataFrame:
     """The table of a tree, whose metrics are never taken for human scores, whatever their name."""
     texts = {"id", "document", "domain", "position", "system", "source", "output"}
-    called = {
-        str(name): f"{METRIC}{name}"
-        for name in tree.columns
-        if name not in texts and not str(name).startswith(("reference", "human_"))
-        and (looks_human(name, known_orientation(name, tree[name].dropna().to_numpy(dtype=float)) is not None)
-             or looks_like_position(name))
-    }  # fmt: skip
+    called = {}
+    for name in map(str, tree.columns):
+        if name in texts or name.startswith(("reference", "human_")):
+            continue
+        known = known_orientation(name, tree[name].dropna().to_numpy(dtype=float)) is not None
+        if looks_human(name, known) or looks_like_position(name):
+            called[name] = f"{METRIC}{name}"
     return tree.rename(columns=called)
 
 

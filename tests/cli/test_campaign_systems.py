@@ -199,7 +199,7 @@ def test_a_tree_is_taken_as_it_is(run: Run, systems: pd.DataFrame, human: bool) 
     assert looked["kind"] == "tree" and not [
         f for f in looked["findings"] if f["severity"] == "error"
     ]
-    assert looked["facts"]["metrics"] == {"direction unknown": ["metric.QualityScore-src"]}
+    assert looked["facts"]["metrics"] == {"metric.QualityScore-src": "direction unknown"}
     chosen = run("select", "tree", "--shared", "--budget", 10, "-o", "sheet.csv")
     assert "a row for each of 3 systems, 30 ratings" in chosen.stdout
     run("init", "study", "tree", *LIMITS)
@@ -215,21 +215,8 @@ def test_a_tree_is_taken_as_it_is(run: Run, systems: pd.DataFrame, human: bool) 
 
 
 def test_errors_of_mqm_are_taken_as_they_are(run: Run, systems: pd.DataFrame) -> None:
-    rows = [
-        "\t".join(
-            [
-                "system",
-                "doc",
-                "doc_id",
-                "seg_id",
-                "rater",
-                "source",
-                "target",
-                "category",
-                "severity",
-            ]
-        )  # fmt: skip
-    ]
+    heads = "system doc doc_id seg_id rater source target category severity"
+    rows = ["\t".join(heads.split())]
     for row in systems.to_dict("records"):
         for _ in range(max(int(row["human"]), 1)):
             kind = "Style/Awkward\tMinor" if int(row["human"]) else "No-error\tNo-error"
