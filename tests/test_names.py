@@ -31,7 +31,7 @@ from fewgold.errors import DataError
 from fewgold.estimators import ControlVariates, Ridge
 from fewgold.judge import assess, assess_table
 from fewgold.monitoring import from_ratings, monitor
-from fewgold.planning import Goal, plan_from_history
+from fewgold.planning import Goal, Outlook, plan_from_history
 from fewgold.pool import Pool
 from fewgold.reproduce import saldias
 from fewgold.samplers import SimpleRandom
@@ -131,6 +131,10 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
         "random+ridge",
         lambda s: plan_from_history(Goal(half_width=0.5), POOL, GOLD, s, draws=4).to_frame(),
     ),
+    ("Outlook.from_pilot", "strategies"): (
+        "random+alpha-comet:bins",
+        lambda s: Outlook.from_pilot(RATINGS.cut("<= 1"), strategies=s),
+    ),
     ("saldias", "data"): (
         "demo-ende",
         lambda d: saldias(
@@ -149,6 +153,9 @@ CASES |= {
     ("from_table", "metrics"): (
         "comet",
         lambda m: criteria.from_table(ONE, "rater1", metrics=m, id="segment").estimate().summary(),
+    ),
+    ("CriteriaRatings.only", "names"): (
+        "rater1", lambda n: list(criteria.from_table(ONE, "rater1", id="segment").only(n)),
     ),
     ("Ratings.from_table", "human"): (
         "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
@@ -193,6 +200,7 @@ NOT_HERE = {
         ),
         "results, which the package itself makes",
     ),
+    "CorpusScore.sacrebleu": "texts, no names: tests/reliability/test_corpus.py",
     **dict.fromkeys(("Engine.attach", "DuckDB.attach", "Spark.attach"), "called by StoredPool"),
     **dict.fromkeys(
         ("StoredPool", "Excerpt.standardised"),

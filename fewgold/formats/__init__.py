@@ -7,6 +7,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -86,15 +87,32 @@ def recognise(path: str | Path) -> Format | None:
     return next((f for f in map(get, _WHERE) if f._recognises(probe)), None)
 
 
-def read(path: str | Path, format: str | None = None, names: Names = Names()) -> Reading:  # noqa: B008
-    """The answers in a file, its format recognised unless given."""
+def read(
+    path: str | Path, format: str | None = None, names: Names = Names(),  # noqa: B008
+    criteria: Sequence[Criterion] = (),
+) -> Reading:  # fmt: skip
+    """The answers in a file, its format recognised unless given; to several criteria, if any."""
     found = recognise(path) if format is None else get(format)
     if found is None:
         raise DataError(
             f"{str(path)!r} is in none of the formats that are known: {', '.join(_WHERE)}. If it "
             "is in one of them after all, name it with --from (format=)."
         )
+    if criteria:
+        from fewgold.formats.criteria import read_criteria
+
+        return read_criteria(found, path, names, criteria)
     return found.read(path, names)
+
+
+def check_criteria(format: Format, tasks: Tasks) -> None:
+    """Refuse to write several criteria in a format that holds one score per answer."""
+    if tasks.criteria and not format._several:
+        able = ", ".join(name for name in _WHERE if get(name)._several)
+        raise DataError(
+            f"{format.title} holds one score per answer, and there are {len(tasks.criteria)} "
+            f"criteria ({', '.join(tasks._scores)}). These hold several: {able}."
+        )
 
 
 @dataclass(frozen=True, eq=False)
