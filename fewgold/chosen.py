@@ -17,7 +17,7 @@ from fewgold.common.checks import as_names
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.cells import column_of, is_gap
-from fewgold.io.columns import Roles, as_controls, roles, texts_of, with_ids
+from fewgold.io.columns import Roles, as_controls, roles, texts_of, with_ids, with_paths
 from fewgold.pool import Pool
 
 if TYPE_CHECKING:
@@ -187,11 +187,13 @@ def read_labelled(
     system: str | None = None,
     texts: str | Sequence[str] | None = None,
     orientation: Mapping[str, int] | None = None,
+    other: Sequence[str] = (),
 ) -> Labelled:
     """Read a table in which people labelled some rows.
 
     Columns that are not named are guessed. Metrics may have gaps, hold words such as pass and fail,
     or be categories (`fewgold.io.columns.as_controls`). Without ids the rows are numbered.
+    ``other`` are columns that are none of these, such as the batch of each row.
     """
     frame, how = as_pandas(table), Chosen.parse(chosen)
     listed: dict[str, Any] = {
@@ -202,6 +204,10 @@ def read_labelled(
     used = [c for c in (how.column,) if c is not None and c in frame.columns]
     if how.column is not None and not used:
         raise UnknownNameError("column", how.column, [str(c) for c in frame.columns])
+    for name in other:
+        if name not in frame.columns:
+            raise UnknownNameError("column", name, [str(c) for c in frame.columns])
+    used += other
     found = roles(
         frame, id=id, document=document, system=system, orientation=orientation, need_id=False,
         other=[c for c in used if c not in (document, system, id)], **listed,
@@ -288,6 +294,7 @@ def join_labels(
         The column of labels in the second table; all columns that the first lacks if None.
     """
     keys = [on] if on in table.columns else [c.strip() for c in on.split(",")]
+    table, labels = with_paths(table, keys), with_paths(labels, [*keys, human])
     for name in keys:
         for frame in (table, labels):
             if name not in frame.columns:

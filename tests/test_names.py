@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -29,7 +30,8 @@ from fewgold.doctor import examine
 from fewgold.errors import DataError
 from fewgold.estimators import ControlVariates, Ridge
 from fewgold.judge import assess, assess_table
-from fewgold.planning import Goal, plan_from_history
+from fewgold.monitoring import from_ratings, monitor
+from fewgold.planning import Goal, Outlook, plan_from_history
 from fewgold.pool import Pool
 from fewgold.reproduce import saldias
 from fewgold.samplers import SimpleRandom
@@ -44,6 +46,7 @@ SAMPLE = SimpleRandom().draw(POOL, 60, rng=1)
 FRAME = demo_frame("zhen")
 ONE = FRAME[FRAME["system"] == "alpha"].reset_index(drop=True)
 RATINGS = SAMPLE.rate(GOLD[SAMPLE.indices])
+BATCHES = np.resize(["a", "b"], GOLD.size)
 PAIRS = pd.DataFrame({"people": ["A", "B"] * 5, "llm": ["A", "tie"] * 5})
 VERDICTS = pd.DataFrame({"ann": [0, 1] * 5, "llm": [1, 1] * 5})
 RATED = {"human": "rater1", "adequate": "<= 1"}
@@ -128,6 +131,10 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
         "random+ridge",
         lambda s: plan_from_history(Goal(half_width=0.5), POOL, GOLD, s, draws=4).to_frame(),
     ),
+    ("Outlook.from_pilot", "strategies"): (
+        "random+alpha-comet:bins",
+        lambda s: Outlook.from_pilot(RATINGS.cut("<= 1"), strategies=s),
+    ),
     ("saldias", "data"): (
         "demo-ende",
         lambda d: saldias(
@@ -147,6 +154,9 @@ CASES |= {
         "comet",
         lambda m: criteria.from_table(ONE, "rater1", metrics=m, id="segment").estimate().summary(),
     ),
+    ("CriteriaRatings.only", "names"): (
+        "rater1", lambda n: list(criteria.from_table(ONE, "rater1", id="segment").only(n)),
+    ),
     ("Ratings.from_table", "human"): (
         "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
     ),
@@ -160,6 +170,9 @@ CASES |= {
     ),
     ("assess_table", "judges"): (
         "comet", lambda j: [t.judge for t in assess_table(ONE, human="rater1", judges=j).judges],
+    ),
+    ("monitor", "baseline"): (
+        "a", lambda b: monitor(from_ratings(RATINGS, BATCHES), drop=1, baseline=b).baseline,
     ),
     ("preferences", "judges"): (
         "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,
@@ -183,10 +196,11 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
-            "Tasks", "TreePair", "Preferences", "Slices",
+            "Tasks", "TreePair", "Preferences", "Slices", "Alarm", "Monitoring",
         ),
         "results, which the package itself makes",
     ),
+    "CorpusScore.sacrebleu": "texts, no names: tests/reliability/test_corpus.py",
     **dict.fromkeys(("Engine.attach", "DuckDB.attach", "Spark.attach"), "called by StoredPool"),
     **dict.fromkeys(
         ("StoredPool", "Excerpt.standardised"),

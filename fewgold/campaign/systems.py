@@ -246,7 +246,9 @@ class OneSystem:
 # The comparison
 
 
-def compare(campaign: Campaign, gaps: str, waves: int | None, **options: Any) -> Comparison:
+def compare(
+    campaign: Campaign, gaps: str, waves: int | None, criterion: str | None = None, **options: Any
+) -> Comparison:
     """All systems of a campaign compared; see `Campaign.compare`."""
     from fewgold.comparison import compare, compare_samples
 
@@ -256,12 +258,16 @@ def compare(campaign: Campaign, gaps: str, waves: int | None, **options: Any) ->
             "this campaign holds one system, and there is nothing to compare. Its score is that "
             "of: fewgold estimate CAMPAIGN (campaign.estimate())."
         )
-    options = {"higher_is_better": settings.higher_is_better, **options}
+    limits, way = settings.limits, settings.higher_is_better
+    if criterion is not None:
+        asked = settings.criterion(criterion)
+        limits, way = asked.limits, asked.higher_is_better
+    options = {"higher_is_better": way, **options}
     options.setdefault("level", 1 - settings.confidence)
     if not settings.shared:
         parts = {name: campaign.of(name) for name in settings.systems}
         samples = {
-            name: part._partial(waves_of(part, waves) if gaps == "at-random" else waves)
+            name: part._partial(waves_of(part, waves) if gaps == "at-random" else waves, criterion)
             for name, part in parts.items()
         }
         kept = {k: options[k] for k in ("higher_is_better", "correction", "level") if k in options}
@@ -282,10 +288,10 @@ def compare(campaign: Campaign, gaps: str, waves: int | None, **options: Any) ->
             f"{left[0]}. Have them rated, or say that chance left them out: --gaps at-random "
             "(gaps='at-random')."
         )
-    table, roles = scored(campaign, waves)
+    table, roles = scored(campaign, waves, criterion)
     if options.get("adjust_raters") and roles["rater"] is None:
         raise DataError("adjust_raters needs answers of two or more raters who gave their names.")
-    return compare(table, **roles, sample=store.sample(waves), limits=settings.limits, **options)
+    return compare(table, **roles, sample=store.sample(waves), limits=limits, **options)
 
 
 def waves_of(campaign: Campaign, waves: int | None) -> int | None:
@@ -297,12 +303,20 @@ def waves_of(campaign: Campaign, waves: int | None) -> int | None:
 
 def unrated(campaign: Campaign, waves: int | None = None) -> tuple[str, ...]:
     """Ids of drawn outputs without an answer, in the order of drawing."""
-    rated = set(campaign.answers()["segment"])
+    answers, settings = campaign.answers(), campaign.settings
+    if settings.criteria:
+        names = [c.name for c in settings.criteria]
+        parts = [set(scores(answers, settings, criterion=name)) for name in names]
+        rated = set.intersection(*parts)
+    else:
+        rated = set(answers["segment"])
     ids = campaign.pool.ids[campaign.store.drawn(waves)].astype(str).tolist()
     return tuple(id for id in ids if id not in rated)
 
 
-def scored(campaign: Campaign, waves: int | None = None) -> tuple[pd.DataFrame, dict[str, Any]]:
+def scored(
+    campaign: Campaign, waves: int | None = None, criterion: str | None = None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """All outputs with their metrics and scores, and the columns of the table by their role.
 
     One row per output and rater where two or more gave their names, the mean of theirs counts and
@@ -337,11 +351,12 @@ def scored(campaign: Campaign, waves: int | None = None) -> tuple[pd.DataFrame, 
     rater, settled = None, store.settled()
     if len(people) > 1 and not settled and "" not in people and settings.among == "mean":
         rater = roles["rater"] = named("rater")
-        parts = {who: scores(answers[answers["rater"] == who], settings) for who in people}
+        by = answers["rater"]
+        parts = {who: scores(answers[by == who], settings, None, criterion) for who in people}
         given = [(id, who, score) for who, part in parts.items() for id, score in part.items()]
         found = pd.DataFrame(given, columns=[own, rater, roles["human"]])
     else:
-        by_id = scores(answers, settings, settled)
+        by_id = scores(answers, settings, settled, criterion)
         found = pd.DataFrame(by_id.items(), columns=[own, roles["human"]])
     table = base.merge(found, on=own, how="left").drop(columns=own)
     table[roles["human"]] = table[roles["human"]].astype(float)

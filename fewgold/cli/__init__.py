@@ -23,6 +23,7 @@ from fewgold.cli import (
     compare,
     estimate,
     exchange,
+    gate,
     init,
     judge,
     plan,
@@ -77,7 +78,7 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
     "Begin here": [begin.demo, begin.doctor, begin.strategies],
     "A study, from the choice to the number": [
         init.init, select.select, exchange.import_answers, status.status, estimate.estimate,
-        report.report, exchange.export, serve.serve, stop.stop,
+        gate.gate, report.report, exchange.export, serve.serve, stop.stop,
     ],
     "Before and beyond": [
         plan.plan, simulate.simulate, compare.compare, reliability.reliability,

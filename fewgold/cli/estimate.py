@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import fields, replace
-from functools import partial as partial_function
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from fewgold.cli import criteria as side_by_side
 from fewgold.cli import input, options, parse, slices
-from fewgold.cli.console import emit, escape, note, pairs, remarks
-from fewgold.cli.options import Json, Output, Quiet, argument, described, option
+from fewgold.cli import rated as rated_study
+from fewgold.cli.console import emit, escape, pairs, remarks
+from fewgold.cli.options import Json, Output, Quiet, argument, option
 from fewgold.common.text import decimals, plain_value
 
 if TYPE_CHECKING:
@@ -25,15 +24,6 @@ if TYPE_CHECKING:
 
 #: Intervals of a posterior.
 _TAILS = ("equal", "hdi")
-
-Gaps = Annotated[
-    Literal["wait", "at-random", "bounds"],
-    described(
-        "HOW",
-        "If some chosen segments have no answer: wait (refuse), at-random (chance left "
-        "them out), bounds (they may have any score; needs --limits).",
-    ),
-]
 
 
 def estimate(
@@ -81,7 +71,7 @@ def estimate(
     total: slices.Total = False,
     ratio: slices.Ratio = None,
     plot: slices.Forest = None,
-    gaps: Gaps = "wait",
+    gaps: rated_study.Gaps = "wait",
     waves: int | None = option(
         None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
     ),
@@ -106,123 +96,51 @@ def estimate(
 
     Labels that exist: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
-    several, rated = parse.criteria("--criteria", criteria), None
+    several = parse.criteria("--criteria", criteria)
     if several and human is not None:
         raise typer.BadParameter(
             "--human A,B is the mean of several raters, --criteria A,B are several criteria side "
             "by side: give one of the two."
         )
-    ends, passing = parse.limits(limits), parse.cut("--share or --adequate", adequate)
+    passing = parse.cut("--share or --adequate", adequate)
     asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
     human = asked.numerator or human
     made_by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
-    beside: Callable[[], Any] = _no_table  # the table of the pool, read if a column is wanted
-    in_sheet: str | None = None
-    if input.is_campaign(file):
-        from fewgold.campaign import Campaign
-        from fewgold.campaign.study import waves_to_use
+    found = rated_study.opened(
+        file, pool=pool, design=design, human=human, id=id, estimator=estimator, level=level,
+        limits=limits, gaps=gaps, waves=waves, chosen=chosen, labels=labels, on=on,
+        metrics=metrics, criteria=several, quiet=quiet,
+    )  # fmt: skip
+    partial, rated, made, level = found.partial, found.criteria, found.estimator, found.level
+    strategy, seed, in_sheet = found.strategy, found.seed, found.sheet
+    if rated is not None and len(rated.criteria) == 1 and asked:
+        from fewgold.criteria import directed
 
-        own = {
-            "--pool": pool, "--design": design, "--human": human, "--limits": limits,
-            "--chosen": chosen, "--labels": labels, "--on": on, "--metrics": metrics,
-        }  # fmt: skip
-        options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
-        with Campaign(file) as campaign:
-            if gaps == "at-random" and waves is None:
-                waves = waves_to_use(campaign)
-            seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
-            partial, made = campaign._partial(waves), campaign._estimator(estimator)
-            strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
-            level = level or campaign.settings.confidence
-    elif waves is not None:
-        raise typer.BadParameter("--waves is for campaigns.")
-    elif chosen is not None or labels is not None or input.without_design(file, design):
-        from fewgold.labels import partial_ratings
-
-        if pool is not None or design is not None:
-            raise typer.BadParameter("--pool and --design belong to sheets, --chosen to tables.")
-        named = options.named(human=human, metrics=metrics)
-        named |= {"id": None if id == "id" else id}
-        if several:
-            rated = input.labelled_criteria(
-                file, several, chosen, quiet, labels=labels, on=on, limits=ends, **named
-            )
-            partial = rated[several[0].name]
-        else:
-            found = input.labelled(
-                file, chosen, quiet, labels=labels, on=on,
-                **named | {"human": None if human is None else parse.names(human)},
-            )  # fmt: skip
-            partial = partial_ratings(found, ends)
-            beside = partial_function(getattr, found.roles, "table")
-        made = input.estimator_for(estimator, partial.sample.pool)
-        strategy, seed, level = f"labels+{made.name}", None, level or 0.95
-    else:
-        from fewgold import sheets
-
-        if on is not None or metrics is not None:
-            raise typer.BadParameter("--on and --metrics belong to tables with labels (--chosen).")
-
-        record, sample = input.open_sheet(file, pool, design, quiet)
-        if human is None:
-            several = input.chosen_criteria(several, sheets.criteria_of(record))
-        columns = [c.name for c in several] or sheets.score_columns(record, parse.names(human))
-        frame = input.read_sheet(file, columns, quiet)
-        if several:
-            rated = sheets.read_criteria(
-                frame, sample, several, record=record, id=id, limits=ends, gaps=gaps != "wait"
-            )
-            partial = rated[several[0].name]
-        else:
-            partial = sheets.read_partial(
-                frame, sample, id=id, score=columns[0] if len(columns) == 1 else columns,
-                limits=ends, gaps=gaps != "wait",
-            )  # fmt: skip
-        made = input.estimator_of(record, estimator, sample.pool)
-        strategy, seed, level = record["strategy"], record["seed"], level or 0.95
-        in_sheet = file
-        if "engine" not in record["pool"]:
-            beside = partial_function(sheets.pool_table, record, pool)
+        made, rated = directed(made, rated.criteria[0]), None
     if simultaneous and rated is None:
         raise typer.BadParameter("--simultaneous is for several criteria: name them (--criteria).")
     parts = [partial] if rated is None else list(rated.parts.values())
-    unlimited = (
-        any(part.limits is None for part in parts)
-        and passing is None
-        and not made.name.startswith("alpha")
-    )
-    if made_by is not None and made_by.needs_limits and unlimited:
-        raise typer.BadParameter(
-            f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
-        )
-    if gaps == "bounds" and unlimited:
-        raise typer.BadParameter(
-            "--gaps bounds needs the ends of the scale, which are the worst that an unrated score "
-            "can be: --limits LOW,HIGH (of fewgold init for a campaign)."
-        )
+    rated_study.check_limits(parts, made, made_by, passing, gaps)
     if passing is not None:
         partial = partial.cut(passing)
         rated = None if rated is None else rated.cut(passing)
-    if higher_is_better is not None:
-        if any(f.name == "higher_is_better" for f in fields(made)):  # type: ignore[arg-type]
-            made = replace(made, higher_is_better=higher_is_better)  # type: ignore[type-var]
-        else:
-            note(f"{made.name} does not use the direction of the scores", quiet)
+    made = rated_study.pointed(made, higher_is_better, quiet)
     if made_by is not None or bound in _TAILS:
         made = replace(made, bound=made_by or bound)  # type: ignore[type-var]
     made = _informed(made, prior)
     if rated is not None:
         if asked:
             raise typer.BadParameter(
-                "--by, --quantile and the like take one criterion at a time: name it with --human."
+                "--by, --quantile and the like take one criterion at a time: name it with "
+                "--criteria."
             )
         facts = {
             "strategy": strategy, "seed": seed, "target": target,
             "adequate": None if passing is None else str(passing), "file": file,
         }  # fmt: skip
-        found_all = rated.estimate(made, gaps, target=target, confidence=level)
-        told = found_all.to_dict(level, simultaneous=simultaneous) | facts
+        side = rated.estimate(made, gaps, target=target, confidence=level)
+        told = side.to_dict(level, simultaneous=simultaneous) | facts
         side_by_side.answer(plain_value(told), "json" if json else output)
         return
     if asked:
@@ -237,7 +155,7 @@ def estimate(
             "strategy": strategy, "seed": seed, "file": file,
             "adequate": None if passing is None else str(passing),
         }  # fmt: skip
-        column = input.columns_beside(ratings, beside(), in_sheet, id)
+        column = input.columns_beside(ratings, found.table(), in_sheet, id)
         how = "json" if json else output
         slices.answer(asked, ratings, made, column, level, facts, how, quiet)
         return
@@ -252,10 +170,6 @@ def estimate(
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit("json" if json else output, result, [flat], lambda out: _show(out, result))
-
-
-def _no_table() -> None:
-    """Campaigns and pools on disk have no table beside the pool."""
 
 
 def _random_error(ratings: Ratings, target: options.Target) -> float | None:
@@ -288,14 +202,18 @@ def _informed(chosen: Estimator, prior: str | None) -> Estimator:
 
 
 def _made(
-    chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float, target: options.Target
+    chosen: Estimator,
+    partial: PartialRatings,
+    gaps: str,
+    level: float,
+    target: options.Target,
 ) -> dict[str, Any]:
     """The record of the estimate; an error of the bound says what to type."""
     from fewgold.errors import DesignError
     from fewgold.estimators import Mean
     from fewgold.missing import estimate as estimated
 
-    def for_target(chosen: Estimator, gaps: Gaps) -> Any:
+    def for_target(chosen: Estimator, gaps: str) -> Any:
         if target == "pool":
             return estimated(partial, chosen, gaps, level)
         from fewgold import labels

@@ -57,6 +57,13 @@ def init(
         "Raters are told which end of the scale is good. Default: by the name of the "
         "scale, such as mqm; else they are not told.",
     ),
+    criteria: str | None = option(
+        None,
+        "A,B,…",
+        "Several things to rate about each segment, with their scales: "
+        "fluency:1-5,adequacy:0-100:higher. The first one leads: tolerance and stopping go by it.",
+        panel=_GOAL,
+    ),
     tolerance: float | None = option(
         None,
         "T",
@@ -113,10 +120,16 @@ def init(
     from fewgold.campaign import Campaign
 
     level, ends = parse.confidence(confidence), parse.limits(limits)
+    several = parse.criteria("--criteria", criteria)
+    if several and (limits is not None or higher_is_better is not None):
+        raise typer.BadParameter(
+            "each criterion has its own scale and direction, such as --criteria "
+            f"{several[0].name}:1-5:higher; leave out --limits and --higher-is-better."
+        )
     scale = limits.strip() if limits is not None and "," not in limits else ends
     if bound is not None and bound not in ("equal", "hdi"):
         parse.bound(bound)
-    if Path(pool_file).is_dir():
+    if Path(pool_file).is_dir() and not input.is_table(pool_file):
         from fewgold import formats
 
         table = formats.read_tree(pool_file, pair, only_system)
@@ -151,11 +164,18 @@ def init(
         campaign, pool, name=name, strategy=strategy_name, seed=seed, limits=scale,
         tolerance=tolerance, confidence=level, bound=bound, rule=rule, each=each, repeats=repeats,
         among=among, question=question, system=only_system,
-        higher_is_better=higher_is_better, uniform=uniform,
+        higher_is_better=higher_is_better, uniform=uniform, criteria=several,
         chances=uneven.sentence(informed, chances) or "",
     ) as made:  # fmt: skip
         settings = made.settings
-        if settings.higher_is_better is None:
+        silent = [c.name for c in settings.criteria if c.higher_is_better is None]
+        if silent:
+            note(
+                f"nobody said which end of the scale of {', '.join(silent)} is good, so raters are "
+                f"not told: write {silent[0]}:…:higher or {silent[0]}:…:lower.",
+                quiet,
+            )
+        elif settings.higher_is_better is None:
             note(
                 "nobody said which end of the scale is good, so raters are asked: "
                 f"{settings.asked!r} Say it with --higher-is-better or --lower-is-better.",
@@ -174,6 +194,7 @@ def init(
             "limits": settings.limits,
             "higher_is_better": settings.higher_is_better,
             "question": settings.asked,
+            "criteria": [c.to_dict() for c in settings.criteria],
             "tolerance": settings.tolerance,
             "confidence": settings.confidence,
             "columns": found.columns,
@@ -200,8 +221,14 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
         ("seed", str(result["seed"])),
     ]
     lines.append(("question", escape(result["question"])))
-    if told := RatingScale(result["limits"], result["higher_is_better"]).words:
-        lines.append(("scale", told))
+    scales = {"scale": (result["limits"], result["higher_is_better"])}
+    if result["criteria"]:
+        scales = {c["name"]: (c["limits"], c["higher_is_better"]) for c in result["criteria"]}
+    for what, (limits, way) in scales.items():
+        if told := RatingScale(limits, way).words:
+            lines.append((escape(what), told))
+        elif result["criteria"]:
+            lines.append((escape(what), "any number"))
     if result["tolerance"]:
         lines.append(("tolerance", f"± {result['tolerance']:g}"))
     pairs(out, lines)

@@ -123,10 +123,18 @@ def stays_on_disk(paths: Sequence[str], engine: EngineName) -> bool:
     if len(paths) == 1 and Path(first).is_dir():
         from fewgold import formats
 
-        return formats.recognise(first) is None  # not a tree of mt-metrics-eval
+        return formats.recognise(first) is None and not is_table(first)  # not mt-metrics-eval
     if len(paths) > 1 or (set(first) & set("*?[") and not one_file):
         return True
     return one_file and first.lower().endswith((".parquet", ".pq")) and _rows(first) > _MANY
+
+
+def is_table(folder: str) -> bool:
+    """Whether a folder holds one table: evaluation logs, or a dataset of Hugging Face."""
+    from fewgold import io
+    from fewgold.formats import logs
+
+    return io.is_dataset(folder) or logs.recognise(folder) is not None
 
 
 def _rows(path: str) -> int:
@@ -233,6 +241,7 @@ def sliced(
         return table, system
     several = system is not None and table[system].nunique() > 1
     names = [*([system] if several and system is not None else []), *parse.names(by)]
+    table = io.with_paths(table, names)
     for name in names:
         if name not in table.columns:
             raise UnknownNameError("column", name, map(str, table.columns))

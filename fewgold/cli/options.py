@@ -87,6 +87,16 @@ Orientation = Annotated[
     ),
 ]
 
+Log = Annotated[
+    str | None,
+    described(
+        "NAME",
+        "Whose evaluation log it is, if it is not recognised by the content: inspect, promptfoo, "
+        "deepeval, lm-eval, openai-evals, langfuse, langsmith or mlflow.",
+        "--from",
+    ),
+]
+
 # Campaigns and sheets
 #: What a result is about: these very segments, or the system that made them.
 Target = Literal["pool", "process"]

@@ -83,7 +83,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             ("unrated", escape(some) + (f" and {more} more (--unrated)" if more > 0 else ""))
         )
     made, goal, stop = result["estimate"], result["goal"], result["stop"]
-    if made is not None:
+    if made is not None and not result["criteria"]:
         digits = decimals(made["se"] or 0.0)
         told = f"{made['value']:.{digits}f}"
         if made["low"] is not None and made["high"] is not None:
@@ -91,6 +91,14 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             told += f", {level} interval {made['low']:.{digits}f} to {made['high']:.{digits}f}"
             told += f" ({made['bound_label']})"
         lines.append(("so far", told))
+    for row in result["criteria"]:
+        told = f"{row['rated']} of {sampled} rated"
+        if row.get("value") is not None:
+            digits = decimals(row["se"] or 0.0)
+            told += f", so far {row['value']:.{digits}f}"
+            if row["low"] is not None and row["high"] is not None:
+                told += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
+        lines.append((escape(row["criterion"]), told))
     if goal is not None:
         lines.append(("goal", goal_line(goal)))
     if stop is not None:

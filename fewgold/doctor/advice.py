@@ -379,7 +379,7 @@ def _estimate(seen: Seen) -> Command:
 def out_name(path: str, tail: str) -> str:
     """A new file in the current folder, named after ``path``."""
     stem = Path(path).name
-    for end in (".gz", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".json"):
+    for end in (".gz", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".json", ".eval"):
         stem = stem.removesuffix(end)
     name, number = f"{stem}{tail}", 1
     while Path(name).exists():

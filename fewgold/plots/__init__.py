@@ -18,6 +18,7 @@ from fewgold.plots.judge import confusion_matrix, reliability_diagram
 from fewgold.plots.lines import budget_curves as budget_curves
 from fewgold.plots.lines import coverage_curves, curves, error_curves
 from fewgold.plots.lines import width_curves as width_curves
+from fewgold.plots.monitor import score_line
 from fewgold.plots.ranks import corrected_forest as corrected_forest
 from fewgold.plots.ranks import forest, rank_intervals, ranking
 from fewgold.plots.roc import roc_curves, roc_panels
@@ -46,6 +47,7 @@ __all__ = [
     "roc_curves",
     "roc_panels",
     "save",
+    "score_line",
     "tangent",
     "to_svg",
 ]

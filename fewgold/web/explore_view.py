@@ -160,15 +160,20 @@ class View:
         )  # fmt: skip
 
     @_once
-    def judge(self, name: str, cut: str, threshold: str) -> Assessment:
-        """A metric against people; the cuts say which scores of people and of it are good."""
+    def judges(
+        self, names: tuple[str, ...], cut: str, threshold: str, by: str | None, against: str | None
+    ) -> Assessment:
+        """Metrics against people; the cuts say which scores of people and of them are good."""
         from fewgold.judge import assess
 
         if self.study is None:
             raise DataError("there is no estimate yet, and nothing to compare.")
         ratings = self.study.ratings if not cut else self.study.ratings.cut(cut)
-        level = self.campaign.settings.confidence
-        return assess(ratings, name, threshold=threshold or None, confidence=level)
+        return assess(
+            ratings, names, threshold=threshold or None, by=by,
+            against=() if against is None else against,
+            confidence=self.campaign.settings.confidence,
+        )  # fmt: skip
 
 
 def version(campaign: Campaign) -> str:

@@ -1,0 +1,197 @@
+"""``fewgold gate``: is the score better than a bar? The exit code says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import input, options, parse
+from fewgold.cli import rated as rated_study
+from fewgold.cli.console import BAD_DATA, emit, escape, pairs, remarks, to_json
+from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
+from fewgold.errors import FewgoldError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fewgold.estimate import Estimate
+    from fewgold.gate import Gate
+
+_BATCH = "One part of the table"
+
+
+def gate(
+    file: str = argument(
+        ...,
+        "FILE",
+        "The rated sheet, a campaign, or a table with labels on some rows (--chosen); - is CSV on "
+        "stdin.",
+    ),
+    bar: float = option(..., "SCORE", "The bar, in the units of the scores.", parser=parse.number),
+    confidence: options.Confidence = None,
+    higher_is_better: bool | None = options.direction(
+        None, "Default: of a campaign its own; else higher, or lower with --limits mqm."
+    ),
+    looks: int = option(1, "K", "How often the gate will be asked while ratings come in.", min=1),
+    unknown_passes: bool = flag(
+        False, "--unknown-passes", "Exit with 0, not 3, while it is not yet known."
+    ),
+    by: str | None = option(
+        None, "COLUMN", "Only one part: the last batch of this column.", panel=_BATCH
+    ),
+    part: str | None = option(
+        None, "VALUE", "With --by: this value and not the last.", panel=_BATCH
+    ),
+    every: Annotated[
+        str | None, described("day|week|month", "Group dates of --by.", panel=_BATCH)
+    ] = None,
+    pool: options.Pool = None,
+    design: options.SideFile = None,
+    human: str | None = option(None, "COLUMN", "Column of scores; the mean of several with A,B."),
+    id: options.SheetId = "id",
+    estimator: options.Estimator = None,
+    bound: str | None = option(
+        None, "NAME", "How the interval is made, as for fewgold estimate. Default: auto."
+    ),
+    limits: options.ScaleEnds = None,
+    adequate: str | None = option(
+        None, "CUT", "Share of segments with such a score, such as '>=4'.", "--share", "--adequate"
+    ),
+    gaps: rated_study.Gaps = "wait",
+    waves: int | None = option(None, "K", "Of a campaign: its first waves only.", min=1),
+    chosen: options.Chosen = None,
+    labels: options.LabelFile = None,
+    on: options.LabelKey = None,
+    metrics: options.LabelMetrics = None,
+    target: options.EstimateTarget = "pool",
+    output: Output = "text",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Tell by the exit code whether the score is better than a bar.
+
+    0: at the bar or better; 1: worse; 3: not yet known, and how many more
+    ratings would probably decide. The chance of a wrong 0 or 1 is 5% at most
+    (--confidence).
+
+    Wrong options exit with 2. Data that cannot be read exit with 3 as well:
+    then stderr begins with "error:", and the verdict of --json is "error".
+
+    Example: [bold]fewgold gate to_rate.csv --bar 0.85[/bold]
+
+    The last week: [bold]fewgold gate log.csv --chosen random --by date --every week --bar 4[/bold]
+    """
+    how = "json" if json else output
+    try:
+        found = _decided(locals())
+    except FewgoldError as error:
+        if how == "json":
+            told = {"verdict": "error", "exit_code": BAD_DATA, "passed": None, "bar": bar}
+            why = error.message_for("cli")
+            print(to_json(told | {"sentence": f"error: {why}", "error": why, "file": file}))
+        raise
+    record = found.to_dict() | {"file": file}
+    flat = {k: v for k, v in record.items() if not isinstance(v, list)}
+    emit(how, record, [flat], lambda out: _show(out, found))
+    if found.exit_code and not (unknown_passes and found.passed is None):
+        raise typer.Exit(found.exit_code)
+
+
+def _decided(told: dict[str, Any]) -> Gate:
+    from fewgold.gate import gate as decide
+
+    level = None if told["confidence"] is None else parse.confidence(told["confidence"])
+    if level is not None and level <= 0.5:
+        raise typer.BadParameter(f"--confidence of a gate must be above 0.5; got {level:g}.")
+    file, higher, cut = told["file"], told["higher_is_better"], told["adequate"]
+    passing = parse.cut("--share or --adequate", cut)
+    made_by = None if told["bound"] is None else parse.bound(told["bound"])
+    if told["by"] is None and (told["part"] is not None or told["every"] is not None):
+        raise typer.BadParameter("--part and --every go with --by COLUMN.")
+    names = (
+        "pool", "design", "human", "id", "estimator", "limits", "gaps", "waves", "chosen",
+        "labels", "on", "metrics", "quiet",
+    )  # fmt: skip
+    study = rated_study.opened(file, level=level, **{name: told[name] for name in names})
+    if passing is not None:
+        study = study._replace(partial=study.partial.cut(passing))
+    if higher is None:
+        higher = _direction(file, told["limits"], passing is not None)
+    made = study.estimator
+    if passing is None:
+        made = rated_study.pointed(made, higher, quiet=True)
+    rated_study.check_limits([study.partial], made, made_by, passing, told["gaps"])
+    if made_by is not None:
+        made = replace(made, bound=made_by)  # type: ignore[type-var]
+    study = study._replace(estimator=made)
+    estimate = _whole(study, told) if told["by"] is None else _part(study, told)
+    return decide(
+        estimate, told["bar"], higher_is_better=higher, confidence=study.level,
+        looks=told["looks"],
+    )  # fmt: skip
+
+
+def _direction(file: str, limits: str | None, share: bool) -> bool:
+    """Which side of the bar is good: shares of adequate ones are better when they are larger."""
+    if share:
+        return True
+    if input.is_campaign(file):
+        from fewgold.campaign import Campaign
+
+        with Campaign(file) as campaign:
+            return campaign.settings.higher_is_better is not False
+    return limits != "mqm"
+
+
+def _whole(study: rated_study.RatedStudy, told: dict[str, Any]) -> Any:
+    from fewgold import labels
+
+    return labels.for_target(
+        study.estimator, study.partial, told["target"], told["gaps"], study.level
+    )
+
+
+def _part(study: rated_study.RatedStudy, told: dict[str, Any]) -> Estimate:
+    """The score of the last batch, or of the one that was named."""
+    from fewgold.errors import UnknownNameError
+    from fewgold.missing import ratings_for
+    from fewgold.monitoring import batch_labels
+    from fewgold.quantities import weighted_mean
+
+    if told["gaps"] == "bounds" or told["target"] == "process":
+        raise typer.BadParameter(
+            "--gaps bounds and --target process are for the whole pool; leave out --by."
+        )
+    ratings = ratings_for(study.partial, study.estimator, told["gaps"])
+    column = input.columns_beside(ratings, study.table(), study.sheet, told["id"])
+    values, order, _ = batch_labels(column(told["by"]), told["every"], told["by"])
+    name = order[-1] if told["part"] is None else told["part"]
+    if name not in order:
+        raise UnknownNameError(f"value of {told['by']}", name, order)
+    return weighted_mean(
+        ratings, study.estimator, (values == name).astype(float), of=f"mean of {name}"
+    )
+
+
+def _show(out: Console, found: Gate) -> None:
+    from fewgold.common.text import decimals, fixed
+
+    colour = {"better": "green", "worse": "red", "unknown": "yellow"}[found.verdict]
+    out.print(f"[bold {colour}]{escape(found.sentence)}[/bold {colour}]\n")
+    places = decimals((found.high - found.low) / 4)
+    ends = [fixed(end, places).replace("inf", "∞") for end in (found.low, found.high)]
+    score = "unknown" if found.value is None else fixed(found.value, places)
+    what = "score" if found.of == "mean" else found.of
+    lines = [
+        (what, score),
+        (f"{100 * found.level:.6g}% interval", f"{' to '.join(ends)} ({escape(found.label)})"),
+        ("ratings", f"{found.n} of {found.size} segments"),
+    ]
+    if found.advice:
+        lines.append(("still to rate", found.advice))
+    pairs(out, lines)
+    remarks(out, found.notes)
+    out.print("\nTo cite how the number was made:")
+    out.print(f"  {escape(found.signature)}", soft_wrap=True)

@@ -1,0 +1,211 @@
+"""Alarms that may be looked at after every batch: evidence of a score below a reference.
+
+Batch t gives an e-value L_t: whatever came before, its mean is at most 1 as long as the score of
+the batch is not worse than the reference. Evidence that things became worse with batch j, seen
+at t, is Π L_i over i = j … t, and as j is not known, all j are weighed together,
+
+    M_t = Σ_{j ≤ t} w_j Π_{i=j..t} L_i = (M_{t−1} + w_t) L_t.
+
+With weights of sum 1, M_t plus the weight that is not spent yet has a mean of at most 1 and is a
+nonnegative supermartingale, so the chance that M ever reaches 1/α is α at most (Ville 1939). With
+w_j = 1 for all j it is the detector of Shiryaev and Roberts: M_t − t is a supermartingale, and the
+mean number of looks until M first reaches A without cause is at least A (Shin, Ramdas and Rinaldo
+2024, E-detectors). L_t may bet on anything that was known before the batch was rated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewgold.bounds.betting import CAP, WEIGHT, capital_factors, running_variance
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import check_count
+from fewgold.errors import FewgoldError
+
+#: The share of the rate of false alarms that pays for not knowing the baseline exactly.
+BASELINE_SHARE = 0.5
+# Ratings that the variance of earlier batches counts for in the bets of a batch.
+_MEMORY = 20.0
+
+
+@dataclass(frozen=True)
+class FalseAlarms:
+    """How rare false alarms are to be.
+
+    Parameters
+    ----------
+    rate
+        The chance of any false alarm at all; not used with ``average_run``.
+    looks
+        How many looks are likely; the weight of possible beginnings is spread over them evenly. The
+        rate holds for longer as well, but a change that begins later is found late. None weighs
+        look j by 1/(j (j + 1)), without an end.
+    average_run
+        Instead of a rate: the mean number of looks until a false alarm is at least this.
+    """
+
+    rate: float = 0.05
+    looks: int | None = 200
+    average_run: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate < 1:
+            raise FewgoldError(
+                f"the rate of false alarms must lie between 0 and 1, such as 0.05; got {self.rate}."
+            )
+        if self.looks is not None:
+            check_count("looks", self.looks)
+        if self.average_run is not None and not self.average_run > 1:
+            raise FewgoldError(
+                f"the average run must be a number of looks above 1; got {self.average_run}."
+            )
+
+    def weights(self, count: int) -> FloatArray:
+        """Weight of a change that begins at each of so many looks."""
+        j = np.arange(1, count + 1, dtype=np.float64)
+        if self.average_run is not None:
+            return np.ones(count)
+        if self.looks is None:
+            return np.asarray(1 / (j * (j + 1)))
+        return np.where(j <= self.looks, 1 / self.looks, 0.0)
+
+    def log_threshold(self, baseline: bool) -> float:
+        """Logarithm of the evidence that gives an alarm.
+
+        Where the reference is estimated, a part of the rate has paid for that.
+        """
+        if self.average_run is not None:
+            return float(np.log(self.average_run))
+        return float(-np.log(self.rate * (1 - BASELINE_SHARE if baseline else 1)))
+
+    @property
+    def baseline_rate(self) -> float:
+        """The chance with which the reference may be too strict, where it is estimated."""
+        return self.rate * BASELINE_SHARE
+
+    def promise(self, baseline: bool) -> str:
+        """What is promised, in words."""
+        if self.average_run is not None:
+            given = (
+                f", unless the bound of the baseline is wrong (a chance of {self.baseline_rate:g})"
+                if baseline
+                else ""
+            )
+            return f"on average at least {self.average_run:g} looks until a false alarm{given}"
+        return f"the chance of any false alarm, however often one looks, is at most {self.rate:g}"
+
+
+def log_evidence(log_e: FloatArray, weights: FloatArray) -> FloatArray:
+    """log M_t from the logarithms of the e-values of each batch: (..., T)."""
+    out = np.empty(np.shape(log_e))
+    with np.errstate(divide="ignore"):
+        start = np.log(weights)
+    before = np.full(np.shape(log_e)[:-1], -np.inf)
+    for t in range(np.shape(log_e)[-1]):
+        before = np.logaddexp(before, start[t]) + log_e[..., t]
+        out[..., t] = before
+    return out
+
+
+def likely_start(log_e: FloatArray, weights: FloatArray, at: int) -> int:
+    """The look with which the change most likely began, seen at look ``at`` (both from 0)."""
+    after = np.cumsum(log_e[: at + 1][::-1])[::-1]
+    with np.errstate(divide="ignore"):
+        return int(np.argmax(np.log(weights[: at + 1]) + after))
+
+
+def normal_e(
+    gap: FloatArray, drop: FloatArray | float, expected: FloatArray, own: FloatArray
+) -> FloatArray:
+    """Logarithms of the e-values of estimates of batches, approximately normal: (...).
+
+    ``gap`` says by how much the estimate is worse than the reference. The bet λ = drop/σ² goes for
+    a drop of that size, σ² being the variance expected from earlier batches; then
+    exp(λ gap − λ² (2σ² + s²)/6), s² being the variance seen in the batch itself, has a mean of at
+    most 1 if σ² is right (Delyon 2009, proposition 12). For skewed scores that is much nearer to 1
+    than with either variance alone: the third moments cancel. Where nothing is left to chance
+    (``expected`` is 0) a gap is certain.
+    """
+    sure = expected <= 0
+    variance = np.where(sure, 1.0, expected)
+    bet = drop / variance
+    made = bet * gap - np.square(bet) * (2 * variance + own) / 6
+    return np.asarray(np.where(sure, np.where(gap > 0, np.inf, 0.0), made))
+
+
+def betting_e(
+    scores: FloatArray,
+    size: int,
+    reference: float,
+    drop: float,
+    control: tuple[FloatArray, FloatArray, FloatArray] | None = None,
+    variance: float | None = None,
+) -> float:
+    """Logarithm of the e-value of one batch: a bet that its mean is above ``reference``.
+
+    Guaranteed for scores in [0, 1] of a simple random sample in random order, from a batch of
+    ``size``: given the past, rating t is a fair draw from what is left, whose mean is at most
+    (N m − x_1 − … − x_{t−1})/(N − t + 1) where that of the batch is at most m (the martingale of
+    `fewgold.bounds.betting`). The bet is Kelly's for a mean that is higher by ``drop``.
+
+    Parameters
+    ----------
+    scores
+        (n,) between 0 and 1, larger is worse.
+    control
+        A predictable control variate and its least and most value for each rating, as
+        `fixed_control` makes it.
+    variance
+        Of what the ratings are less the control, expected from earlier batches.
+    """
+    n = scores.size
+    if n == 0:
+        return 0.0
+    payoff, margin = scores, None
+    if control is not None:
+        told, _, most = control
+        payoff, margin = scores - told, most
+    guess, weight = (0.05, WEIGHT) if variance is None else (variance, _MEMORY)
+    spread = running_variance(payoff[None], guess, weight)[0]
+    left = size - np.arange(n, dtype=np.float64)
+    seen = np.concatenate([[0.0], np.cumsum(scores)[:-1]])
+    mean = np.maximum(size * reference - seen, 0.0) / left
+    off = drop * size / left
+    bets = off / (spread + np.square(off))
+    factors = capital_factors(mean[None], payoff[None], None if margin is None else margin[None],
+                              bets[None], CAP)  # fmt: skip
+    return float(np.log(factors).sum())
+
+
+def fixed_control(
+    predicted: FloatArray, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A control variate with a slope that was fixed before the batch: its values, least and most.
+
+    Prediction less the mean prediction of all that was not drawn before: mean 0 given the past.
+    """
+    own = predicted[rows]
+    before = np.concatenate([[0.0], np.cumsum(own)[:-1]])
+    centre = (predicted.sum() - before) / (predicted.size - np.arange(own.size))
+    return own - centre, predicted.min() - centre, predicted.max() - centre
+
+
+def running_mean_halfwidth(errors: FloatArray, confidence: float, tightest: int = 10) -> FloatArray:
+    """Half-widths around the running mean of the batches that hold at all looks together: (T,).
+
+    The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024,
+    theorem 2.2) for a mean that may change from batch to batch. It is tightest about look
+    ``tightest``, by the error of the first batch.
+    """
+    variance = np.cumsum(np.square(errors))
+    count = np.arange(1, errors.size + 1)
+    alpha = 1 - confidence
+    known = np.flatnonzero(np.isfinite(errors) & (errors > 0))
+    if not known.size:
+        return np.where(np.isfinite(variance), 0.0, np.inf)
+    goal = tightest * float(errors[known[0]]) ** 2
+    rho2 = (-2 * np.log(alpha) + np.log(1 - 2 * np.log(alpha))) / goal
+    inside = variance * rho2 + 1
+    return np.asarray(np.sqrt(inside / rho2 * np.log(inside / alpha**2)) / count)

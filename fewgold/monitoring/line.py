@@ -1,0 +1,517 @@
+"""One score per batch, with intervals for looking every time, and an alarm for a drop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from fewgold.bounds import Auto, StratifiedBetting
+from fewgold.bounds.base import interval_of_totals, tail_misses, to_unit
+from fewgold.bounds.betting import PRIOR, Bets, fixed_size_total
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.checks import check_choice, check_confidence
+from fewgold.common.text import counted
+from fewgold.design import Design
+from fewgold.errors import DataError, DesignError
+from fewgold.estimate import LinearEstimate
+from fewgold.estimator import Estimator
+from fewgold.estimators import Mean, Ridge
+from fewgold.monitoring import detector as d
+from fewgold.monitoring.batches import Batch, Batches
+from fewgold.monitoring.result import Alarm, Monitoring
+from fewgold.pool import Pool
+from fewgold.quantities import weighted_mean
+from fewgold.sample import Ratings, Sample
+
+METHODS = ("auto", "guaranteed", "approximate")
+# Ratings of earlier batches before a model of the judge is fitted to them, and how many of the
+# latest it is fitted to.
+_FEWEST, _LATEST = 30, 1000
+# Batches whose variance is expected of the next one.
+_WINDOW = 10
+
+
+def monitor(
+    batches: Batches,
+    *,
+    drop: float | None = None,
+    target: float | None = None,
+    baseline: int | Sequence[str] = 4,
+    higher_is_better: bool = True,
+    false_alarms: d.FalseAlarms | float = 0.05,
+    method: str = "auto",
+    estimator: Estimator | None = None,
+    confidence: float = 0.95,
+) -> Monitoring:
+    """One score per batch, a line of intervals, and an alarm for a drop.
+
+    Parameters
+    ----------
+    batches
+        From `from_labelled` or `from_ratings`.
+    drop
+        The size of a drop that matters, in the units of the scores: what the alarm is tuned to. It
+        goes off for smaller drops too, later. None for no alarm.
+    target
+        The score that batches must not be worse than. None compares with the baseline.
+    baseline
+        How many of the first batches are the baseline, or their labels. With a target all batches
+        are watched.
+    higher_is_better
+        Which way scores point.
+    false_alarms
+        A chance of any false alarm, or `FalseAlarms`.
+    method
+        ``guaranteed`` bets on single ratings, which needs the ends of the scale and simple random
+        samples in each batch; ``approximate`` goes by normal batches; ``auto`` bets where it can,
+        and compares with an approximate bound of the baseline.
+    estimator
+        Of each batch. None corrects each batch by what the metrics said of people in the batches
+        before it, and the first ones by themselves.
+    confidence
+        Of intervals.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fewgold.chosen import read_labelled
+    >>> from fewgold.monitoring import from_labelled
+    >>> rng = np.random.default_rng(1)
+    >>> frame = pd.DataFrame({"week": np.repeat(np.arange(1, 13), 200)})
+    >>> good = rng.random(2400) < np.where(frame["week"] > 8, 0.6, 0.9)
+    >>> frame["judge"] = np.where(rng.random(2400) < 0.9, good, ~good).astype(float)
+    >>> frame["passed"] = np.where(np.arange(2400) % 200 < 40, good, np.nan)
+    >>> found = read_labelled(frame, human="passed", metrics=["judge"], other=["week"])
+    >>> made = monitor(from_labelled(found, "week"), drop=0.2)
+    >>> made.alarm.batch, made.alarm.began
+    ('9', '9')
+    """
+    check_confidence(confidence)
+    check_choice("method", method, METHODS)
+    alarms = false_alarms
+    if not isinstance(alarms, d.FalseAlarms):
+        alarms = d.FalseAlarms(alarms)
+    if drop is not None and not (math.isfinite(drop) and drop > 0):
+        raise DataError(f"the drop must be a number above 0, in units of the scores; got {drop!r}.")
+    parts = batches.parts
+    if not any(b.rated for b in parts):
+        raise DataError("no batch has a rating. Rate some segments of each batch first.")
+    base = _baseline(parts, baseline)
+    line = _Scores(batches, estimator, higher_is_better, _limits(batches))
+    for k in range(len(parts)):
+        line.add(k)
+    notes = [*batches.notes, *line.notes]
+    betting = line.can_bet and method != "approximate"
+    if method == "guaranteed" and not betting:
+        raise DesignError(
+            "the guaranteed method bets on single ratings: it needs the ends of the scale (limits) "
+            "and a simple random sample of each batch. Give the limits, or take method "
+            "'approximate'."
+        )
+    looks = None if alarms.looks is None else max(alarms.looks + len(base), len(parts))
+    misses = _spending(len(parts), looks, 1 - confidence)
+    guaranteed = betting and method == "guaranteed"
+    ends = {"": np.full(len(parts), 1 - confidence), "_all": misses}
+    table: dict[str, Any] = {
+        "batch": list(batches.labels), "n": [b.rated for b in parts],
+        "size": [b.size for b in parts], "value": line.values, "se": line.errors,
+    }  # fmt: skip
+    for name, share in ends.items():
+        pairs = [line.interval(k, 1 - share[k], guaranteed) for k in range(len(parts))]
+        table["low" + name], table["high" + name] = np.array(pairs).T
+    table["judge"], table["difference"] = line.judged(base)
+    table |= _running(line, confidence)
+    reference, base_value, base_se = _reference(line, base, target, alarms, guaranteed)
+    watched = [k for k in range(len(parts)) if target is not None or k not in base]
+    found = shift = None
+    table["evidence"] = np.full(len(parts), np.nan)
+    if drop is not None and watched:
+        log_e = np.array([line.evidence(k, reference, drop, base_value, betting) for k in watched])
+        weights = alarms.weights(len(watched))
+        evidence = d.log_evidence(log_e, weights)
+        threshold = alarms.log_threshold(target is None)
+        table["evidence"][watched] = np.exp(np.clip(evidence - threshold, -700, 700))
+        found = _alarm(evidence, log_e, weights, threshold, watched, batches.labels)
+        shift = _judge_shift(line, table, watched, base, drop, alarms, batches.labels)
+        sign = 1 if higher_is_better else -1
+        if target is None and not sign * (base_value - reference) < drop:
+            notes.append(
+                f"the baseline is too uncertain for a drop of {drop:g}: scores are compared with "
+                f"{reference:.4g}, its bound, and not with {base_value:.4g}. Rate more of it, or "
+                "take more batches for the baseline"
+            )
+    if alarms.looks is not None and len(watched) > alarms.looks:
+        notes.append(
+            f"there were more looks ({len(watched)}) than the {alarms.looks} that were planned: "
+            "the rate of false alarms holds, but drops that begin later are found late"
+        )
+    unrated = sum(b.rated == 0 for b in parts)
+    if unrated:
+        notes.append(f"{counted(unrated, 'batch')} without ratings have no score".replace(
+            "batchs", "batches"))  # fmt: skip
+    kind = "guaranteed" if betting and (guaranteed or target is not None) else "approximate"
+    return Monitoring(
+        table=table, by=batches.by, higher_is_better=higher_is_better, target=target,
+        baseline=() if target is not None else tuple(batches.labels[k] for k in base),
+        reference=reference, baseline_value=base_value, baseline_se=base_se, drop=drop,
+        false_alarms=alarms, alarm=found, judge_alarm=shift, confidence=confidence,
+        looks=looks, kind=kind, bets=betting,
+        line_kind="guaranteed" if guaranteed else "approximate",
+        method=line.method, limits=line.limits, unit_sd=line.unit_sd, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _limits(batches: Batches) -> tuple[float, float] | None:
+    if batches.whole is not None:
+        return batches.whole.limits
+    return next((b.ratings.limits for b in batches.parts if b.ratings is not None), None)
+
+
+def _baseline(parts: Sequence[Batch], told: int | Sequence[str]) -> list[int]:
+    """The batches of the baseline, by place: the first ones that have ratings, or those named."""
+    if isinstance(told, int):
+        if told < 1:
+            raise DataError(f"the baseline must have at least 1 batch; got {told}.")
+        rated = [k for k, b in enumerate(parts) if b.rated]
+        last = rated[min(told, len(rated)) - 1]
+        return list(range(last + 1))
+    labels = [b.label for b in parts]
+    names = [told] if isinstance(told, str) else list(told)
+    for name in names:
+        if name not in labels:
+            from fewgold.errors import UnknownNameError
+
+            raise UnknownNameError("batch of the baseline", name, labels)
+    found = sorted(labels.index(name) for name in names)
+    if not any(parts[k].rated for k in found):
+        raise DataError("the baseline has no ratings. Name batches that have some.")
+    return found
+
+
+def _spending(count: int, looks: int | None, alpha: float) -> FloatArray:
+    """The share of misses that each batch may have, so that all together have ``alpha`` at most."""
+    j = np.arange(1, count + 1, dtype=np.float64)
+    return np.asarray(alpha / (j * (j + 1))) if looks is None else np.full(count, alpha / looks)
+
+
+class _Scores:
+    """The score of each batch, made in order: what a batch uses was known before it was rated."""
+
+    def __init__(
+        self, batches: Batches, estimator: Estimator | None, higher: bool,
+        limits: tuple[float, float] | None,
+    ) -> None:  # fmt: skip
+        self.batches, self.estimator, self.higher, self.limits = batches, estimator, higher, limits
+        count = len(batches.parts)
+        self.made: list[LinearEstimate | None] = [None] * count
+        self.predicted: list[FloatArray | None] = [None] * count
+        self.values, self.errors = np.full(count, np.nan), np.full(count, np.nan)
+        self.unit = np.full(count, np.nan)  # variance of a rating, design included
+        self.freedom = np.zeros(count)
+        self.notes: list[str] = []
+        self.can_bet = limits is not None and all(
+            b.ratings is None or b.ratings.sample.design.drawn_as("simple") for b in batches.parts
+        ) and batches.whole is None  # fmt: skip
+        self.method = "mean" if estimator is None else estimator.name
+
+    def add(self, k: int) -> None:
+        batch = self.batches.parts[k]
+        if not batch.rated:
+            return
+        made = self._estimated(k, batch)
+        if not isinstance(made, LinearEstimate):
+            raise DataError(
+                f"{self.method} gives a posterior; a line over time needs a linear estimator such "
+                "as ridge or mean."
+            )
+        self.made[k] = made
+        self.values[k], self.errors[k] = float(made.value), float(made.se)
+        chance = 1 / batch.rated - 1 / batch.size
+        self.freedom[k] = max(float(made.df), 0.0)
+        if chance > 0 and math.isfinite(self.errors[k]) and self.freedom[k] > 0:
+            self.unit[k] = self.errors[k] ** 2 / chance
+
+    def _estimated(self, k: int, batch: Batch) -> Any:
+        whole = self.batches.whole
+        if whole is not None or batch.ratings is None:
+            assert whole is not None
+            inside = np.zeros(self.batches.size)
+            inside[batch.rows] = 1.0
+            own = self.estimator or (Ridge() if whole.sample.pool.metrics else Mean())
+            self.method = own.name
+            return weighted_mean(whole, own, inside, of=f"mean of {batch.label}")
+        ratings = batch.ratings
+        if self.estimator is not None:
+            return self.estimator.estimate(ratings)
+        metrics = ratings.sample.pool.metrics
+        predicted = self._predict(k) if metrics else None
+        if predicted is None:
+            first: Estimator = Ridge() if metrics else Mean()
+            self.method = self.method if self.method == "earlier" else first.name
+            return first.estimate(ratings)
+        self.method = "earlier"
+        self.predicted[k] = predicted
+        rows = ratings.sample.indices
+        return LinearEstimate(
+            np.asarray(predicted.mean()), ratings.scores - predicted[rows], ratings, Auto(),
+            "earlier", notes=(),
+        )  # fmt: skip
+
+    def _predict(self, k: int, train: Sequence[int] | None = None) -> FloatArray | None:
+        """The scores that the metrics let expect of batch k, by ratings of other batches."""
+        from sklearn.linear_model import RidgeCV
+
+        parts = self.batches.parts
+        used = [j for j in (range(k) if train is None else train) if parts[j].ratings is not None]
+        rated = [r for j in used if (r := parts[j].ratings) is not None]
+        if sum(r.n for r in rated) < _FEWEST:
+            return None
+        own = parts[k].ratings
+        assert own is not None
+        names = list(own.sample.pool.metrics)
+        z = np.concatenate([r.sample.pool.matrix(names)[:, r.sample.indices] for r in rated], 1).T
+        y = np.concatenate([r.scores for r in rated])
+        z, y = z[-_LATEST:], y[-_LATEST:]
+        centre, spread = z.mean(0), z.std(0)
+        spread = np.where(spread > 0, spread, np.inf)
+        fit = RidgeCV(np.geomspace(0.1, 1e4, 11)).fit((z - centre) / spread, y)
+        found = fit.predict((own.sample.pool.matrix(names).T - centre) / spread)
+        return np.asarray(found if self.limits is None else np.clip(found, *self.limits))
+
+    def expected_unit(self, k: int) -> float:
+        """The variance of a rating expected of batch k, from the latest before it."""
+        before = [j for j in range(k) if np.isfinite(self.unit[j])][-_WINDOW:]
+        if not before:
+            before = [k] if np.isfinite(self.unit[k]) else []
+        guess = 0.0 if self.limits is None else PRIOR * (self.limits[1] - self.limits[0]) ** 2
+        weight = 2.0 if guess else 0.0
+        freedom = float(self.freedom[before].sum()) + weight
+        if freedom == 0:
+            return math.nan
+        return float((self.unit[before] @ self.freedom[before] + weight * guess) / freedom)
+
+    @property
+    def unit_sd(self) -> float:
+        """Standard deviation of a rating less what the metrics say, expected of the next batch."""
+        value = self.expected_unit(len(self.batches.parts))
+        return math.sqrt(value) if value >= 0 else math.nan
+
+    def interval(self, k: int, confidence: float, guaranteed: bool) -> tuple[float, float]:
+        made, batch = self.made[k], self.batches.parts[k]
+        if made is None:
+            return math.nan, math.nan
+        if not guaranteed:
+            low, high = made.interval(confidence)
+            return float(low), float(high)
+        assert self.limits is not None and batch.ratings is not None
+        ratings, left = batch.ratings, batch.size - batch.rated
+        # Wide enough to hold the plain mean, not the estimate: the bets look at the ratings.
+        plain = Mean().estimate(ratings)
+        if not left:
+            return float(plain.value), float(plain.value)
+        x = to_unit(ratings.scores, self.limits)
+        both = np.stack([x, 1.0 - x])
+        rest = np.cumsum(both[:, ::-1], axis=-1)[:, ::-1]
+        payoff, margin = both, None
+        if (told := self._unit_control(k, worse=False)) is not None:
+            control, least, most = told
+            payoff = both - np.stack([control, -control])
+            margin = np.maximum(np.stack([most, -least]), 0.0)
+        totals = fixed_size_total(
+            Bets(rest, payoff, margin, batch.size), tail_misses(confidence, 0.5)
+        )
+        zero = replace(plain, offset=np.asarray(0.0))
+        low, high = interval_of_totals(zero, self.limits, totals[:1], left - totals[1:])
+        return float(low), float(high)
+
+    def _unit_control(
+        self, k: int, worse: bool
+    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """What the metrics say of each rating, on the scale from 0 to 1."""
+        predicted, batch = self.predicted[k], self.batches.parts[k]
+        if predicted is None or self.limits is None or batch.ratings is None:
+            return None
+        unit = to_unit(predicted, self.limits)
+        if worse and self.higher:
+            unit = 1.0 - unit
+        return d.fixed_control(unit, batch.ratings.sample.indices)
+
+    def evidence(self, k: int, reference: float, drop: float, base: float, betting: bool) -> float:
+        """Logarithm of the e-value of batch k against being no worse than the reference."""
+        batch, made = self.batches.parts[k], self.made[k]
+        if made is None:
+            return 0.0
+        sign = 1.0 if self.higher else -1.0
+        # A drop from the baseline is a smaller one from its bound.
+        size = max(drop - sign * (base - reference), drop / 3)
+        if betting:
+            assert batch.ratings is not None and self.limits is not None
+            low, high = self.limits
+            unit = to_unit(batch.ratings.scores, self.limits)
+            mark = (reference - low) / (high - low)
+            bad, mark = (1.0 - unit, 1.0 - mark) if self.higher else (unit, mark)
+            spread = self.expected_unit(k) if self._known_before(k) else math.nan
+            guess = None if math.isnan(spread) else spread / (high - low) ** 2
+            return d.betting_e(
+                bad, batch.size, mark, size / (high - low), self._unit_control(k, worse=True), guess
+            )
+        expected = self.expected_unit(k)
+        if math.isnan(expected):
+            return 0.0
+        chance = max(1 / batch.rated - 1 / batch.size, 0.0)
+        own = self.errors[k] ** 2 if math.isfinite(self.errors[k]) else expected * chance
+        gap = sign * (reference - self.values[k])
+        told = d.normal_e(np.asarray(gap), size, np.asarray(expected * chance), np.asarray(own))
+        return float(told)
+
+    def _known_before(self, k: int) -> bool:
+        return bool(np.isfinite(self.unit[:k]).any())
+
+    def judged(self, base: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """What the metrics alone say of each batch as people scored the baseline; people less that.
+
+        NaN where there are no metrics, or too few ratings in the baseline.
+        """
+        count = len(self.values)
+        said = np.full(count, np.nan)
+        for k, batch in enumerate(self.batches.parts):
+            if batch.ratings is None or not batch.ratings.sample.pool.metrics:
+                continue
+            found = self._predict(k, list(base))
+            if found is not None:
+                said[k] = float(found.mean())
+        return said, self.values - said
+
+    def reference_of(self, base: Sequence[int]) -> tuple[float, float, float]:
+        """The mean of all segments of the baseline, its standard error and degrees of freedom."""
+        used = [k for k in base if self.made[k] is not None]
+        sizes = np.array([self.batches.parts[k].size for k in used], dtype=np.float64)
+        w = sizes / sizes.sum()
+        variances = np.square(w * self.errors[used])
+        total = float(variances.sum())
+        if not math.isfinite(total):
+            raise DataError(
+                "a batch of the baseline has too few ratings to tell how far its score may be off. "
+                "Rate at least 2 segments of each, or take other batches for the baseline."
+            )
+        spent = float((np.square(variances) / np.maximum(self.freedom[used], 1e-9)).sum())
+        df = total**2 / spent if spent > 0 else 1e9
+        return float(w @ self.values[used]), math.sqrt(total), max(df, 1.0)
+
+    def union(self, base: Sequence[int]) -> Ratings:
+        """All ratings of the baseline as a stratified sample of its segments."""
+        rated = [(k, r) for k in base if (r := self.batches.parts[k].ratings) is not None]
+        sizes = np.array([self.batches.parts[k].size for k, _ in rated], dtype=np.int64)
+        start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        rows: list[IntArray] = [
+            r.sample.indices + s for (_, r), s in zip(rated, start, strict=True)
+        ]
+        strata = np.repeat(np.arange(len(rated)), [r.n for _, r in rated])
+        pool = Pool(np.arange(int(sizes.sum())), {})
+        sample = Sample(pool, np.concatenate(rows), Design.stratified(strata, sizes))
+        return Ratings(sample, np.concatenate([r.scores for _, r in rated]), self.limits)
+
+
+def _reference(
+    line: _Scores,
+    base: Sequence[int],
+    target: float | None,
+    alarms: d.FalseAlarms,
+    guaranteed: bool,
+) -> tuple[float, float, float]:
+    """The score that batches are compared with, and the baseline's own value and error.
+
+    The baseline is known from few ratings only, and its error does not go away with time. So
+    batches are compared with the end of its interval that is on the safe side.
+    """
+    value, error, df = line.reference_of(base)
+    if target is not None:
+        return float(target), float(target), 0.0
+    level = 1 - 2 * alarms.baseline_rate
+    if guaranteed:
+        made = Mean(bound=StratifiedBetting()).estimate(line.union(base))
+        low, high = (float(end) for end in made.interval(level))
+        return (low if line.higher else high), float(made.value), float(made.se)
+    half = float(stdtrit(df, (1 + level) / 2)) * error
+    reference = value - half if line.higher else value + half
+    if line.limits is not None:
+        reference = float(np.clip(reference, *line.limits))
+    return reference, value, error
+
+
+def _running(line: _Scores, confidence: float) -> dict[str, Any]:
+    """The mean of all batches so far, with a confidence sequence."""
+    keep = np.flatnonzero(np.isfinite(line.values) & np.isfinite(line.errors))
+    found = {name: np.full(line.values.size, np.nan) for name in
+             ("running", "running_low", "running_high")}  # fmt: skip
+    if keep.size:
+        mean = np.cumsum(line.values[keep]) / np.arange(1, keep.size + 1)
+        half = d.running_mean_halfwidth(line.errors[keep], confidence)
+        found["running"][keep] = mean
+        found["running_low"][keep], found["running_high"][keep] = mean - half, mean + half
+    return found
+
+
+def _alarm(
+    evidence: FloatArray, log_e: FloatArray, weights: FloatArray, threshold: float,
+    watched: Sequence[int], labels: Sequence[str],
+) -> Alarm | None:  # fmt: skip
+    over = np.flatnonzero(evidence >= threshold - 1e-12)
+    if not over.size:
+        return None
+    at = int(over[0])
+    return Alarm(
+        labels[watched[at]], at + 1, labels[watched[d.likely_start(log_e, weights, at)]],
+        tuple(labels[watched[int(k)]] for k in over),
+    )  # fmt: skip
+
+
+def _judge_shift(
+    line: _Scores, table: dict[str, Any], watched: Sequence[int], base: Sequence[int], drop: float,
+    alarms: d.FalseAlarms, labels: Sequence[str],
+) -> Alarm | None:  # fmt: skip
+    """Whether people and the metrics differ more, either way, than they did in the baseline.
+
+    Two approximate detectors with half of the rate each, for a shift as large as the drop.
+    """
+    difference = table["difference"]
+    known = [k for k in watched if np.isfinite(difference[k])]
+    if not known or _no_difference(difference, base):
+        return None
+    _, error, df = line.reference_of(base)
+    used = [k for k in base if np.isfinite(difference[k])]
+    sizes = np.array([line.batches.parts[k].size for k in used], dtype=np.float64)
+    centre = float(sizes @ difference[used] / sizes.sum())
+    half = replace(alarms, rate=alarms.rate / 2)
+    if alarms.average_run is not None:
+        half = replace(half, average_run=2 * alarms.average_run)
+    slack = float(stdtrit(df, 1 - half.baseline_rate)) * error
+    weights = half.weights(len(known))
+    first: Alarm | None = None
+    for sign in (1.0, -1.0):
+        log_e = []
+        for k in known:
+            expected, batch = line.expected_unit(k), line.batches.parts[k]
+            chance = max(1 / batch.rated - 1 / batch.size, 0.0)
+            own = line.errors[k] ** 2 if math.isfinite(line.errors[k]) else expected * chance
+            gap = sign * (difference[k] - centre) - slack
+            size = max(drop - slack, drop / 3)
+            log_e.append(float(d.normal_e(np.asarray(gap), size, np.asarray(expected * chance),
+                                          np.asarray(own))))  # fmt: skip
+        found = np.array(log_e)
+        made = _alarm(
+            d.log_evidence(found, weights), found, weights, half.log_threshold(True), known, labels
+        )
+        if made is not None and (first is None or made.look < first.look):
+            first = made
+    return first
+
+
+def _no_difference(difference: FloatArray, base: Sequence[int]) -> bool:
+    """Whether no batch of the baseline has both people and metrics."""
+    return not np.isfinite(difference[list(base)]).any()
