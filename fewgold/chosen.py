@@ -17,7 +17,7 @@ from fewgold.common.checks import as_names
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.cells import column_of, is_gap
-from fewgold.io.columns import Roles, as_controls, roles, texts_of, with_ids
+from fewgold.io.columns import Roles, as_controls, roles, texts_of, with_ids, with_paths
 from fewgold.pool import Pool
 
 if TYPE_CHECKING:
@@ -294,6 +294,7 @@ def join_labels(
         The column of labels in the second table; all columns that the first lacks if None.
     """
     keys = [on] if on in table.columns else [c.strip() for c in on.split(",")]
+    table, labels = with_paths(table, keys), with_paths(labels, [*keys, human])
     for name in keys:
         for frame in (table, labels):
             if name not in frame.columns:

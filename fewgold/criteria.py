@@ -187,6 +187,15 @@ class CriteriaRatings:
         """The ids of the unrated segments of each criterion."""
         return {name: part.missing.tolist() for name, part in self.parts.items()}
 
+    def only(self, names: str | Iterable[str]) -> CriteriaRatings:
+        """Some of the criteria."""
+        wanted = as_names(names)
+        for name in wanted:
+            if name not in self.parts:
+                raise UnknownNameError("criterion", name, self.parts)
+        criteria = tuple(c for n in wanted for c in self.criteria if c.name == n)
+        return replace(self, criteria=criteria, parts={n: self.parts[n] for n in wanted})
+
     def cut(self, cut: Cut | str) -> CriteriaRatings:
         """1 (adequate) or 0 from each score: the mean is then the share of adequate segments."""
         return replace(

@@ -132,13 +132,15 @@ def open_table(
     *,
     pair: str | None = None,
     raters: bool = False,
+    source: str | None = None,
 ) -> pd.DataFrame:
-    """Any table that fewgold reads: plain ones, and published ratings as one.
+    """Any table that fewgold reads: plain ones, and published ratings or evaluation logs as one.
 
-    ``path`` is a file, a folder of mt-metrics-eval, or ``-`` for standard input. ``tell`` hears
-    what is odd about it; ``pair`` and ``raters`` are as in `fewgold.formats.rated_table`.
+    ``path`` is a file, a folder of mt-metrics-eval or of logs, or ``-`` for standard input.
+    ``tell`` hears what is odd about it; ``pair``, ``raters`` and ``source`` are as in
+    `fewgold.formats.rated_table`.
     """
-    found = None if str(path) == "-" else formats.rated_table(path, pair, raters)
+    found = None if str(path) == "-" else formats.rated_table(path, pair, raters, source)
     if found is None:
         file = io.read_file(path)
         frame, notes = file.frame(), file.notes
@@ -195,12 +197,19 @@ def with_added(pool: Pool, added: Mapping[str, Any] | None) -> Pool:
 
 
 def as_recorded(table: Any, columns: Mapping[str, Any]) -> Any:
-    """The table with names as a side file has them: old ones may have spaces around."""
+    """The table with names as a side file has them: old ones may have spaces around.
+
+    Ids made of several columns, and paths into nested cells, are columns as well.
+    """
+    from fewgold.io.columns import joined_id
+
     listed = [
         v for value in columns.values() for v in (value if isinstance(value, list) else [value])
     ]
     padded = {v.strip(): v for v in listed if isinstance(v, str) and v != v.strip()}
-    return table.rename(columns=padded) if padded else table
+    table = table.rename(columns=padded) if padded else table
+    names = [v for v in listed if isinstance(v, str)]
+    return io.with_paths(joined_id(table, columns.get("id")), names)
 
 
 def save_sample(

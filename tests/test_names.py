@@ -24,14 +24,14 @@ from fewgold.bayes import (
     success_rates,
 )
 from fewgold.campaign import Settings
-from fewgold.comparison import compare, joint_pool
+from fewgold.comparison import bradley_terry, compare, joint_pool
 from fewgold.datasets import demo_frame, load_demo
 from fewgold.doctor import examine
 from fewgold.errors import DataError
 from fewgold.estimators import ControlVariates, Ridge
 from fewgold.judge import assess, assess_table
 from fewgold.monitoring import from_ratings, judge_drift, monitor
-from fewgold.planning import Goal, plan_from_history
+from fewgold.planning import Goal, Outlook, plan_from_history
 from fewgold.pool import Pool
 from fewgold.reproduce import saldias
 from fewgold.samplers import SimpleRandom
@@ -132,6 +132,10 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
         "random+ridge",
         lambda s: plan_from_history(Goal(half_width=0.5), POOL, GOLD, s, draws=4).to_frame(),
     ),
+    ("Outlook.from_pilot", "strategies"): (
+        "random+alpha-comet:bins",
+        lambda s: Outlook.from_pilot(RATINGS.cut("<= 1"), strategies=s),
+    ),
     ("saldias", "data"): (
         "demo-ende",
         lambda d: saldias(
@@ -150,6 +154,9 @@ CASES |= {
     ("from_table", "metrics"): (
         "comet",
         lambda m: criteria.from_table(ONE, "rater1", metrics=m, id="segment").estimate().summary(),
+    ),
+    ("CriteriaRatings.only", "names"): (
+        "rater1", lambda n: list(criteria.from_table(ONE, "rater1", id="segment").only(n)),
     ),
     ("Ratings.from_table", "human"): (
         "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
@@ -174,6 +181,12 @@ CASES |= {
     ("preferences", "judges"): (
         "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,
     ),
+    ("bradley_terry", "judges"): (
+        "llm",
+        lambda j: bradley_terry(
+            PAIRS.assign(one="x", two="y"), human="people", first="one", second="two", judges=j
+        ).judges,
+    ),
     ("RaterPosterior.from_frame", "raters"): (
         "ann", lambda r: RaterPosterior.from_frame(VERDICTS, raters=r)._answers.names,
     ),
@@ -193,10 +206,12 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
+            "PairRanking",
             "Tasks", "TreePair", "Preferences", "Slices", "Alarm", "Monitoring",
         ),
         "results, which the package itself makes",
     ),
+    "CorpusScore.sacrebleu": "texts, no names: tests/reliability/test_corpus.py",
     **dict.fromkeys(("Engine.attach", "DuckDB.attach", "Spark.attach"), "called by StoredPool"),
     **dict.fromkeys(
         ("StoredPool", "Excerpt.standardised"),

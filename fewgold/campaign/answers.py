@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import sqlite3
 from collections import Counter
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fewgold.agreement import Answers
 from fewgold.campaign.database import note, now
-from fewgold.campaign.settings import Settings
+from fewgold.campaign.settings import COLUMNS, Settings
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating, Reading, Rejected, is_key
 from fewgold.io import neutral
@@ -39,6 +40,47 @@ INSERT = (
     "INSERT OR IGNORE INTO ratings (segment, score, rater, time, answer, details, import, "
     "stored_at, twin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+
+
+#: Where the details of a stored answer hold its score for each criterion.
+CRITERIA = "criteria"
+
+
+def stored_details(rating: Rating) -> str:
+    """The details of an answer as they are stored, with its scores for several criteria."""
+    details = dict(rating.details)
+    if rating.scores:
+        details[CRITERIA] = {name: float(score) for name, score in rating.scores.items()}
+    return json.dumps(details, default=str)
+
+
+def split_details(stored: str) -> tuple[dict[str, Any], dict[str, float]]:
+    """The details of a stored answer, and its scores for several criteria."""
+    details = json.loads(stored)
+    scores = details.pop(CRITERIA, None) or {}
+    return details, {str(name): float(score) for name, score in scores.items()}
+
+
+def why_not(rating: Rating, settings: Settings) -> str:
+    """Why an answer does not fit the scale, or the criteria, of a campaign; empty if it does."""
+    if not settings.criteria:
+        if rating.scores:
+            return f"it has scores of {', '.join(rating.scores)}, and the campaign has no criteria"
+        scales = {"": settings.limits}
+        given: Mapping[str, float] = {"": rating.score}
+    else:
+        scales = {c.name: c.limits for c in settings.criteria}
+        given = rating.scores
+        if not given:
+            return f"it has no scores of {', '.join(scales)}"
+        if wrong := [name for name in given if name not in scales]:
+            return f"{wrong[0]} is not among the criteria ({', '.join(scales)})"
+    for name, score in given.items():
+        low, high = scales[name] or (-math.inf, math.inf)
+        if not (low <= score <= high and math.isfinite(score)):
+            of = f" of {name}" if name else ""
+            return f"the score {score:g}{of} is outside {low:g} to {high:g}"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -184,7 +226,7 @@ def _store(
     """Put answers where they belong; the counts of the receipt."""
     stored = known = fresh = 0
     aside: Counter[str] = Counter()
-    refused, limits = list(reading.rejected), settings.limits
+    refused = list(reading.rejected)
     for rating in reading.ratings:
         raw = json.dumps(asdict(rating), default=str)
         texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
@@ -192,12 +234,11 @@ def _store(
             refused.append(Rejected("an answer", "it holds characters that are no text", raw))
             continue
         place, why = finder.find(rating)
-        if not why and limits is not None and not limits[0] <= rating.score <= limits[1]:
-            sentence = f"the score {rating.score:g} is outside {limits[0]:g} to {limits[1]:g}"
+        if not why and (sentence := why_not(rating, settings)):
             refused.append(Rejected(f"segment {rating.segment}", sentence, raw))
             continue
         twin = twin_of(place if place is not None else rating.segment, rating)
-        detail = json.dumps(dict(rating.details), default=str)
+        detail = stored_details(rating)
         own = (rating.score, rating.rater, rating.time, rating.answer, detail, number, now(), twin)
         if not why:
             done = database.execute(INSERT, (place, *own)).rowcount
@@ -225,7 +266,8 @@ def _store(
 def twin_of(segment: int | str, rating: Rating) -> str:
     """The same for two answers that say the same: one of them came twice."""
     told = (rating.system, rating.rater, repr(float(rating.score)), rating.time, rating.answer)
-    return _digest(repr(segment), *told)
+    given = [f"{name}={float(score)!r}" for name, score in rating.scores.items()]
+    return _digest(repr(segment), *told, *given)
 
 
 def _digest(*parts: str) -> str:
@@ -303,13 +345,25 @@ def in_time(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.loc[order.sort_values(["time", "place"]).index]
 
 
+def answers_to(answers: pd.DataFrame, criterion: str) -> pd.DataFrame:
+    """The answers to one of several criteria, with its score in ``score``."""
+    told = answers.drop(columns="score").rename(columns={criterion: "score"})
+    return told[told["score"].notna()][[c for c in answers.columns if c != criterion]]
+
+
 def scores(
-    answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float] | None = None
-) -> dict[str, float]:
-    """One score for every segment that has an answer.
+    answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float] | None = None,
+    criterion: str | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """One score for every segment that has an answer; of the first criterion if not another.
 
     What an adjudicator ``settled`` replaces the answers, or joins them as that of one rater more.
+    Of several criteria it is the first that is settled.
     """
+    if settings.criteria:
+        first = settings.criteria[0].name
+        settled = settled if criterion in (None, first) else None
+        answers = answers_to(answers, criterion or first)
     if answers.empty:
         return {}
     ordered = in_time(answers)
@@ -324,9 +378,20 @@ def scores(
     return joined.scores(repeats=settings.repeats, raters=settings.among)
 
 
+def raters_of(answers: pd.DataFrame, settings: Settings) -> pd.Series[int]:
+    """How many raters gave a score for every criterion, by segment."""
+    names = [c.name for c in settings.criteria]
+    if names and not answers.empty:
+        whole = answers[["segment", "rater", *names]].groupby(["segment", "rater"]).count()
+        complete = (whole > 0).all(axis=1)
+        return complete[complete].groupby("segment").size()
+    return answers.groupby("segment")["rater"].nunique()
+
+
 def rated_differently(answers: pd.DataFrame) -> int:
     """Segments that a rater rated twice, and not alike."""
     if answers.empty:
         return 0
-    kinds = answers.groupby(["segment", "rater"])["score"].nunique()
-    return int((kinds > 1).groupby("segment").any().sum())
+    told = ["score", *(c for c in answers.columns if c not in COLUMNS)]  # and each criterion
+    kinds = answers.groupby(["segment", "rater"])[told].nunique()
+    return int((kinds > 1).any(axis=1).groupby("segment").any().sum())

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
 import secrets
 import sqlite3
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold.campaign import checks
-from fewgold.campaign.answers import INSERT, twin_of
+from fewgold.campaign.answers import (
+    INSERT,
+    raters_of,
+    split_details,
+    stored_details,
+    twin_of,
+    why_not,
+)
 from fewgold.campaign.database import note, now
 from fewgold.campaign.store import Store
 from fewgold.common.arrays import IntArray
@@ -88,6 +95,7 @@ class Kept:
 
     new: bool  # False if it came before: a form that was sent twice
     score: float  # that is stored, which is that of the first time
+    scores: Mapping[str, float] = field(default_factory=dict)  # of several criteria
     withdrawn: bool = False  # the rater has taken it back since
 
 
@@ -226,38 +234,38 @@ class Desk:
         if not rating.rater or not rating.answer:
             raise FewgoldError("an answer from a page needs a rater and the name of its form.")
         place = self._find(rating.segment)
-        before, undone, check, sampled, skipped = database.execute(
-            "SELECT COALESCE((SELECT score FROM ratings "
-            f"WHERE rater = :rater AND answer = :answer AND {_FROM_PAGE}), "
-            "(SELECT score FROM checks WHERE rater = :rater AND answer = :answer)), "
-            "COALESCE((SELECT score FROM withdrawn "
-            f"WHERE rater = :rater AND answer = :answer AND {_FROM_PAGE}), "
-            "(SELECT :score FROM checks WHERE rater = :rater AND answer = :answer "
-            "AND score IS NULL)), "
-            f"EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND "
-            f"{checks.OPEN}), "
-            "EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
+        told = {"rater": rating.rater, "answer": rating.answer, "place": place}
+        of = "rater = :rater AND answer = :answer"
+        for query, withdrawn in (
+            (f"SELECT score, details FROM ratings WHERE {of} AND {_FROM_PAGE}", False),
+            (f"SELECT score, details FROM checks WHERE {of} AND score IS NOT NULL", False),
+            (f"SELECT score, details FROM withdrawn WHERE {of} AND {_FROM_PAGE}", True),
+            (f"SELECT :score, details FROM checks WHERE {of} AND score IS NULL", True),
+        ):
+            found = database.execute(query, {**told, "score": rating.score}).fetchone()
+            if found is not None:
+                return Kept(False, float(found[0]), split_details(found[1] or "{}")[1], withdrawn)
+        check, sampled, skipped = database.execute(
+            f"SELECT EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND "
+            f"{checks.OPEN}), EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
             "EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater)",
-            {
-                "rater": rating.rater, "answer": rating.answer, "place": place,
-                "score": rating.score,
-            },
-        ).fetchone()  # fmt: skip
-        if before is not None or undone is not None:
-            return Kept(False, float(undone if before is None else before), before is None)
+            told,
+        ).fetchone()
         if not sampled and not check:
             raise _unknown_segment()
-        low, high = self.store.settings.limits or (-math.inf, math.inf)
-        if not (low <= rating.score <= high and math.isfinite(rating.score)):
-            raise DataError(
-                f"the score {rating.score:g} is outside {low:g} to {high:g}; it was not stored."
-            )
+        settings = self.store.settings
+        why = why_not(rating, settings)
+        if not why and len(rating.scores) < len(settings.criteria):
+            absent = next(c.name for c in settings.criteria if c.name not in rating.scores)
+            why = f"there is no score of {absent}"
+        if why:
+            raise DataError(f"{why}; it was not stored.")
         assert place is not None
-        details = json.dumps(dict(rating.details), default=str)
+        details = stored_details(rating)
         if check:
-            told = (rating.score, rating.time, rating.answer, details)
-            checks.store_answer(database, rating.rater, place, told)
-            return Kept(True, rating.score)
+            given = (rating.score, rating.time, rating.answer, details)
+            checks.store_answer(database, rating.rater, place, given)
+            return Kept(True, rating.score, rating.scores)
         number = database.execute(
             "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, ?)",
             (now(), PAGE, PAGE, json.dumps({"rows": 1, "used": 1, "stored": 1})),
@@ -267,7 +275,7 @@ class Desk:
         new = database.execute(INSERT, row).rowcount
         if skipped:  # whoever rates what they had skipped has looked at it again
             database.execute(_UNSKIP, (place, rating.rater))
-        return Kept(bool(new), rating.score)
+        return Kept(bool(new), rating.score, rating.scores)
 
     # Skipping and taking back
 
@@ -338,8 +346,8 @@ class Desk:
         if row is None:
             return None
         score, time, answer, details = row
-        details = json.loads(details)
-        return Rating(self.key_at(place), float(score), rater, time, "", answer, details)
+        key = self.key_at(place)
+        return Rating(key, float(score), rater, time, "", answer, *split_details(details))
 
     def skip(self, segment: str, rater: str) -> None:
         """Do not hand a segment to this rater again, unless they ask for what they skipped."""
@@ -494,6 +502,7 @@ def segment(
         document=document,
         position=position,
         rate=rate,
+        system=system if campaign.systems and not masked else "",
     )
 
 
@@ -531,7 +540,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
         names = set(campaign.unrated)
         wanted = {p for p in wanted if str(pool.ids[p]) in names}
     if which == "wanting":
-        raters = campaign.answers().groupby("segment")["rater"].nunique().to_dict()
+        raters = raters_of(campaign.answers(), settings).to_dict()
         twice = campaign.store.for_two()
         wanted = {
             p for p in wanted
@@ -552,7 +561,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     name = Tasks.name if named else settings.name
     return Tasks(
         tuple(shown), name=name, question=settings.question, limits=settings.limits,
-        higher_is_better=settings.higher_is_better,
+        higher_is_better=settings.higher_is_better, criteria=settings.criteria,
     )  # fmt: skip
 
 

@@ -10,12 +10,17 @@ from typing import Any
 
 from fewgold.campaign.database import damaged, reading
 from fewgold.common.checks import as_limits, as_names, check_choice, check_confidence, check_count
-from fewgold.errors import FewgoldError
-from fewgold.formats import RatingScale
+from fewgold.errors import FewgoldError, UnknownNameError
+from fewgold.formats import Criterion, RatingScale
+from fewgold.formats.base import parse_criteria
 
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
 RULES = ("kelly", "hall")
+#: Columns of the answers of a campaign; the scores of several criteria come after them.
+COLUMNS = (
+    "segment", "score", "rater", "time", "answer", "details", "import", "stored_at",
+)  # fmt: skip
 ADJUDICATION = ("replaces", "joins")
 SHOWN = ("metrics", "system", "estimate")
 
@@ -63,6 +68,10 @@ class Settings:
     uniform, chances
         With uneven chances: the share of equal ones, if it was said, and where they come from, in
         a sentence for reports.
+    criteria
+        What is rated, where it is more than one thing: `fewgold.criteria.Criterion`, or text such
+        as ``"fluency:1-5"``. The first one leads: ``limits``, ``higher_is_better``, the tolerance,
+        the stopping rule, checks, adjudication and strategies that learn go by it.
     systems
         The systems to compare, where the campaign holds the outputs of several; see `Campaign.of`.
     shared
@@ -106,6 +115,7 @@ class Settings:
     higher_is_better: bool | None = None
     uniform: float | None = None
     chances: str = ""
+    criteria: tuple[Criterion, ...] = ()
     systems: tuple[str, ...] = ()
     shared: bool = True
     second: float = 0.0
@@ -115,6 +125,7 @@ class Settings:
     adjudication: str = "replaces"
 
     def __post_init__(self) -> None:
+        self._check_criteria()
         check_confidence(self.confidence)
         check_choice("repeats", self.repeats, REPEATS)
         check_choice("among", self.among, AMONG)
@@ -156,9 +167,41 @@ class Settings:
                     f"{self.tolerance:g}."
                 )
 
+    def _check_criteria(self) -> None:
+        """Criteria as objects, and the scale of the first as that of the campaign."""
+        given: Any = self.criteria
+        listed = [given] if isinstance(given, str | Criterion) else given
+        found = parse_criteria(
+            Criterion.from_dict(c) if isinstance(c, Mapping) else c for c in listed
+        )
+        object.__setattr__(self, "criteria", found)
+        if taken := [c.name for c in found if c.name in COLUMNS]:
+            raise FewgoldError(
+                f"a criterion cannot be called {taken[0]!r}, as a column of every answer is. Name "
+                "it as raters would, such as fluency."
+            )
+        if not found:
+            return
+        if as_limits(self.limits) not in (None, found[0].limits):
+            raise FewgoldError(
+                "with several criteria each one has a scale of its own, such as "
+                f"{found[0].name}:1-5; got {self.limits} for all of them."
+            )
+        object.__setattr__(self, "limits", found[0].limits)
+        object.__setattr__(self, "higher_is_better", found[0].higher_is_better)
+
+    def criterion(self, name: str) -> Criterion:
+        """One of the criteria, by its name."""
+        known = {c.name: c for c in self.criteria}
+        if name not in known:
+            raise UnknownNameError("criterion", name, known)
+        return known[name]
+
     @property
     def asked(self) -> str:
         """The question as raters see it."""
+        if self.criteria and not self.question.strip():
+            return "Rate this output."
         return RatingScale(self.limits, self.higher_is_better).asked(self.question)
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold.bounds import sequence
-from fewgold.campaign.answers import rated_differently
+from fewgold.campaign.answers import rated_differently, raters_of
 from fewgold.campaign.study import waves_to_use
-from fewgold.campaign.systems import needed
-from fewgold.common.text import decimals
+from fewgold.common.text import decimals, plain_frame
 from fewgold.errors import FewgoldError
 from fewgold.missing import PartialRatings, estimate
 
@@ -53,6 +53,8 @@ class Status:
         What the stopping rule says, for plain random samples with a tolerance; or None.
     notes
         What to know and what to do.
+    criteria
+        Of several criteria: how many segments are rated on each, and the estimates so far.
     systems
         Where there are several systems: how far each has come, and its estimate so far. Counts
         above are then of outputs, and ``pool_size`` is that of the segments.
@@ -81,6 +83,7 @@ class Status:
     goal: dict[str, Any] | None
     stop: dict[str, Any] | None
     notes: tuple[str, ...]
+    criteria: tuple[dict[str, Any], ...] = ()
     systems: tuple[dict[str, Any], ...] = ()
     comparison: dict[str, Any] | None = None
 
@@ -97,12 +100,13 @@ def status(campaign: Campaign) -> Status:
     """How far a campaign has come, the estimate so far, and what is missing."""
     settings, store = campaign.settings, campaign.store
     waves, answers = campaign.waves, campaign.answers()
-    raters = answers.groupby("segment")["rater"].nunique()
+    raters = raters_of(answers, settings)
     enough = raters.index[raters >= settings.each + raters.index.isin(store.for_two())]
     sampled = sum(wave.n for wave in waves)
     unrated = campaign.unrated if waves else ()
     notes: list[str] = []
     made = goal = stop = compared = None
+    criteria: tuple[dict[str, Any], ...] = ()
     each: tuple[dict[str, Any], ...] = ()
     if campaign.systems:
         each = tuple(_of_system(campaign, name) for name in campaign.systems)
@@ -119,6 +123,8 @@ def status(campaign: Campaign) -> Status:
             goal = _goal(campaign, made, partial.rated)
         except FewgoldError as error:
             notes.append(f"no estimate yet: {error}")
+        if settings.criteria:
+            criteria = _criteria(campaign)
         stop = _stopping_rule(settings, partial, set(enough))
     told = Status(
         name=settings.name, strategy=settings.strategy, confidence=settings.confidence,
@@ -128,9 +134,27 @@ def status(campaign: Campaign) -> Status:
         wanting=sampled - len(enough), changed=rated_differently(answers),
         set_aside=_counts(store.set_aside(), "why"), adoptable=store.adoptable(),
         rejected=len(store.rejected()), estimate=made, goal=goal, stop=stop, notes=(),
+        criteria=criteria,
         systems=each, comparison=compared,
     )  # fmt: skip
     return replace(told, notes=(*notes, *_remarks(told, settings.repeats)))
+
+
+def _criteria(campaign: Campaign) -> tuple[dict[str, Any], ...]:
+    """How far each criterion has come."""
+    rows = []
+    waves, level = waves_to_use(campaign), campaign.settings.confidence
+    for criterion in campaign.settings.criteria:
+        row: dict[str, Any] = {
+            "criterion": criterion.name,
+            "rated": int(np.isfinite(campaign.scores(criterion=criterion.name)).sum()),
+        }
+        with suppress(FewgoldError):  # no answers yet
+            found = campaign.estimate("at-random", waves=waves, criterion=criterion.name)
+            told = found.to_dict(level)
+            row |= {name: told[name] for name in ("value", "se", "low", "high")}
+        rows.append(row)
+    return tuple(rows)
 
 
 def _of_system(campaign: Campaign, name: str) -> dict[str, Any]:
@@ -159,7 +183,7 @@ def comparison(campaign: Campaign) -> dict[str, Any]:
     result = campaign.compare("at-random")
     told = result.to_dict()
     kept = ("n", "pool_size", "level", "ranking", "differences", "notes", "signature")
-    return {k: told[k] for k in kept} | {"needed": needed(result)}
+    return {k: told[k] for k in kept} | {"needed": plain_frame(result.needed())}
 
 
 def _counts(frame: pd.DataFrame, column: str) -> dict[str, int]:

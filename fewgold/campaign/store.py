@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold.campaign import systems
-from fewgold.campaign.answers import ADOPTABLE
+from fewgold.campaign.answers import ADOPTABLE, split_details
 from fewgold.campaign.database import (
     connect,
     create,
@@ -355,7 +355,8 @@ class Store:
     def answers(self, system: str | None = None) -> pd.DataFrame:
         """Every answer that counts, in the order of arrival, by what stands in the pool.
 
-        Of one system, or of all systems for ``""``, by the segments that they are about.
+        Of one system, or of all systems for ``""``, by the segments that they are about. Several
+        criteria have a column each.
         """
         what, own = "id", ""
         if system is not None:
@@ -368,6 +369,13 @@ class Store:
         )
         if not all(isinstance(s, float) and math.isfinite(s) for s in found["score"].tolist()):
             raise damaged("a score is no number")
+        if self.settings.criteria:
+            with reading("the scores of the criteria"):
+                given = [split_details(d)[1] for d in found["details"].tolist()]
+            for criterion in self.settings.criteria:
+                told = [scores.get(criterion.name, math.nan) for scores in given]
+                found[criterion.name] = np.array(told, dtype=np.float64)
+            found["score"] = found[self.settings.criteria[0].name]  # which leads
         return found
 
     def rated(self) -> list[Rating]:
@@ -381,7 +389,7 @@ class Store:
             return [
                 Rating(
                     self.keys.of(place, id), float(score), str(rater), str(time),
-                    str(system) if several else "", str(answer), json.loads(details),
+                    str(system) if several else "", str(answer), *split_details(details),
                 )
                 for place, id, score, rater, time, answer, details, system in rows
             ]  # fmt: skip
@@ -418,7 +426,7 @@ class Store:
     def change(self, settings: Settings, changed: Mapping[str, Any]) -> None:
         """Write new settings, unless answers that are there do not fit the scale."""
         with self.transaction() as database:
-            if settings.limits is not None:
+            if settings.limits is not None and not settings.criteria:
                 low, high = database.execute(
                     "SELECT MIN(score), MAX(score) FROM ratings"
                 ).fetchone()

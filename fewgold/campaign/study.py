@@ -17,7 +17,15 @@ import numpy as np
 from fewgold import formats, registry
 from fewgold._version import __version__
 from fewgold.campaign import adjudication, checks, systems
-from fewgold.campaign.answers import Receipt, adopt, check_ids, check_systems, receive, scores
+from fewgold.campaign.answers import (
+    Receipt,
+    adopt,
+    answers_to,
+    check_ids,
+    check_systems,
+    receive,
+    scores,
+)
 from fewgold.campaign.database import FILE, database_path, now
 from fewgold.campaign.desk import Desk, segment, tasks
 from fewgold.campaign.settings import Settings, check_seed
@@ -25,6 +33,7 @@ from fewgold.campaign.store import Overtaken, Store, Wave, wave_seed
 from fewgold.campaign.systems import OneSystem
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import check_choice
+from fewgold.criteria import directed
 from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimator import Estimator
 from fewgold.formats import Names, Rating, Reading, Segment
@@ -40,9 +49,11 @@ if TYPE_CHECKING:
     from fewgold.campaign.status import Status
     from fewgold.campaign.work import Work
     from fewgold.comparison import Comparison
+    from fewgold.criteria import CriteriaEstimate, CriteriaRatings
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
     from fewgold.report import StudyReport
+    from fewgold.report.comparison_page import ComparisonReport
 
 
 class Campaign:
@@ -145,7 +156,8 @@ class Campaign:
         return self.settings.systems
 
     def compare(
-        self, gaps: str = "wait", *, waves: int | None = None, **options: Any
+        self, gaps: str = "wait", *, waves: int | None = None, criterion: str | None = None,
+        **options: Any,
     ) -> Comparison:  # fmt: skip
         """Compare the systems: differences, ranks and groups.
 
@@ -156,12 +168,14 @@ class Campaign:
             them as left out by chance; pairs are then compared on the segments that both have.
         waves
             Go by the first waves only.
+        criterion
+            Which of several criteria, by default the first.
         options
             As in `fewgold.comparison.compare`: ``target``, ``unit``, ``correction``, ``level``,
             ``higher_is_better``, ``control``, ``adjust_raters``.
         """
         check_choice("gaps", gaps, ("wait", "at-random"))
-        return systems.compare(self, gaps, waves, **options)
+        return systems.compare(self, gaps, waves, criterion, **options)
 
     def close(self) -> None:
         """Close the file; the campaign stays."""
@@ -216,7 +230,8 @@ class Campaign:
 
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""
-        fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform"}
+        fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform",
+                 "criteria"}  # fmt: skip
         if wrong := sorted(fixed & set(values)):
             raise FewgoldError(f"{', '.join(wrong)} cannot be changed once a campaign has begun.")
         self.store.change(replace(self.settings, **values), values)
@@ -295,7 +310,8 @@ class Campaign:
         write their names would else pass for second thoughts of one. ``source`` is what to call
         the file, if not by its own name.
         """
-        reading = formats.read(path, format, names or Names())
+        criteria = self.settings.criteria
+        reading = formats.read(path, format, names or Names(), criteria)
         if by:
             told = tuple(r if r.rater else replace(r, rater=by) for r in reading.ratings)
             reading = replace(reading, ratings=told)
@@ -312,20 +328,26 @@ class Campaign:
             return adopt(database)
 
     def answers(self) -> pd.DataFrame:
-        """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
+        """Every answer that counts, in the order of arrival: segment, score, rater, time, …
+
+        Several criteria have a column each; NaN where an answer has no score for one.
+        """
         return self.store.answers()
 
-    def scores(self, waves: int | None = None) -> FloatArray:
-        """One score per sampled segment, in the order of `sample`, NaN where it has no answer."""
+    def scores(self, waves: int | None = None, criterion: str | None = None) -> FloatArray:
+        """One score per sampled segment, in the order of `sample`, NaN where it has no answer.
+
+        Of several criteria the first one, or the one that is named.
+        """
         sample = self.store.sample(waves)
-        return _scores(sample, self.answers(), self.settings, self.store.settled())
+        return _scores(sample, self.answers(), self.settings, self.store.settled(), criterion)
 
     @property
     def unrated(self) -> tuple[str, ...]:
-        """Ids of what was drawn and has no answer, in the order of drawing."""
+        """Ids of what was drawn and has no answer, or none to some of the criteria, as drawn."""
         return systems.unrated(self)
 
-    def _partial(self, waves: int | None = None) -> PartialRatings:
+    def _partial(self, waves: int | None = None, criterion: str | None = None) -> PartialRatings:
         """The scores of the first waves, all by default, with gaps."""
         if self.systems:
             raise FewgoldError(
@@ -333,7 +355,31 @@ class Campaign:
                 f"own. Name one, such as --system {self.systems[0]} "
                 f"(campaign.of({self.systems[0]!r})), or compare them (campaign.compare())."
             )
-        return partial_ratings(self.store, self.answers(), waves)
+        return partial_ratings(self.store, self.answers(), waves, criterion)
+
+    def criteria_ratings(self, waves: int | None = None) -> CriteriaRatings:
+        """The scores of every criterion, with gaps."""
+        from fewgold.criteria import CriteriaRatings
+
+        criteria = self.settings.criteria
+        if not criteria:
+            raise FewgoldError("this campaign has a single score. Begin one with criteria=[…].")
+        answers = self.answers()
+        parts = {c.name: partial_ratings(self.store, answers, waves, c.name) for c in criteria}
+        return CriteriaRatings(criteria, parts)
+
+    def estimates(
+        self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
+        cut: str | None = None, waves: int | None = None, target: str = "pool",
+    ) -> CriteriaEstimate:  # fmt: skip
+        """The scores of all criteria side by side; options as those of `estimate`."""
+        if gaps == "at-random" and waves is None:
+            waves = waves_to_use(self)
+        found = self.criteria_ratings(waves)
+        found = found if cut is None else found.cut(cut)
+        level = self.settings.confidence
+        made = self._estimator(estimator)
+        return found.estimate(made, gaps, target=target, confidence=level)
 
     def ratings(self, gaps: str = "wait") -> Ratings:
         """One score per sampled segment; ``at-random`` takes gaps as made by chance."""
@@ -345,7 +391,7 @@ class Campaign:
 
     def estimate(
         self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
-        cut: str | None = None, waves: int | None = None,
+        cut: str | None = None, waves: int | None = None, criterion: str | None = None,
     ) -> Estimate | GapBounds:  # fmt: skip
         """The score of the whole pool.
 
@@ -362,11 +408,17 @@ class Campaign:
         waves
             Go by the first waves only, such as those before one that is not rated yet. They stand
             for the pool by themselves.
+        criterion
+            Which of several criteria, by default the first; `estimates` has all of them.
         """
         if gaps == "at-random" and waves is None:
             waves = waves_to_use(self)
-        found = self._partial(waves) if cut is None else self._partial(waves).cut(cut)
-        return estimate(found, self._estimator(estimator), gaps, self.settings.confidence)
+        found = self._partial(waves, criterion)
+        found = found if cut is None else found.cut(cut)
+        made = self._estimator(estimator)
+        if criterion is not None:
+            made = directed(made, self.settings.criterion(criterion))
+        return estimate(found, made, gaps, self.settings.confidence)
 
     def _estimator(self, name: Estimator | str | None = None) -> Estimator:
         """The strategy's own estimator, or another one, with the campaign's bound."""
@@ -414,11 +466,15 @@ class Campaign:
         told = Rating(segment, score, by, now(), answer=secrets.token_hex(8), details=details)
         return adjudication.settle(self.store, told)
 
-    def report(self, gaps: str = "wait", **options: Any) -> StudyReport:
+    def report(self, gaps: str = "wait", **options: Any) -> StudyReport | ComparisonReport:
         """The report of the campaign; write it with ``.write("report.html")``.
 
-        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``.
+        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. Of several systems it
+        is that of their comparison, with ``confidence`` and ``title``; ``of("A").report()`` is
+        that of one.
         """
+        if self.systems:
+            return systems.report(self, gaps, **options)
         return _report(self, gaps, **options)
 
     def tasks(self, which: str = "unrated", *, context: int = 2, masked: bool = True) -> Tasks:
@@ -500,20 +556,26 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
 # Estimates while answers are still coming
 
 
-def partial_ratings(store: Store, answers: pd.DataFrame, waves: int | None) -> PartialRatings:
+def partial_ratings(
+    store: Store, answers: pd.DataFrame, waves: int | None, criterion: str | None = None
+) -> PartialRatings:
     """The scores that answers give to the first waves, all by default, with gaps."""
     sample, settings, settled = store.sample(waves), store.settings, store.settled()
-    found = _scores(sample, answers, settings, settled)
+    limits = settings.limits if criterion is None else settings.criterion(criterion).limits
+    found = _scores(sample, answers, settings, settled, criterion)
+    if criterion is not None and criterion != settings.criteria[0].name:
+        settled = {}
     if count := sum(str(i) in settled for i in sample.ids[~np.isnan(found)].tolist()):
         told = Assumption(_settled_note(count, settings), f"{settings.adjudication}({count})")
         sample = replace(sample, info=replace(sample.info, adjudicated=told))
-    return PartialRatings(sample, found, settings.limits)
+    return PartialRatings(sample, found, limits)
 
 
 def _scores(
-    sample: Sample, answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float]
-) -> FloatArray:
-    by_id = scores(answers, settings, settled)
+    sample: Sample, answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float],
+    criterion: str | None = None,
+) -> FloatArray:  # fmt: skip
+    by_id = scores(answers, settings, settled, criterion)
     return np.array([by_id.get(str(i), np.nan) for i in sample.ids.tolist()], dtype=np.float64)
 
 
@@ -607,9 +669,15 @@ def _report(
         waves.append(row)
     return study_report(
         ratings_for(partial, chosen, gaps), chosen, strategy=settings.strategy,
-        title=title or settings.name, confidence=level, answers=campaign.answers(), waves=waves,
+        title=title or settings.name, confidence=level, answers=_leading(campaign), waves=waves,
         unrated=partial.missing.tolist(), strays=len(campaign.store.set_aside()), context=told,
     )  # fmt: skip
+
+
+def _leading(campaign: Campaign) -> pd.DataFrame:
+    """The answers, to the first criterion where there are several."""
+    criteria = campaign.settings.criteria
+    return answers_to(campaign.answers(), criteria[0].name) if criteria else campaign.answers()
 
 
 def _command(
@@ -619,9 +687,11 @@ def _command(
     """The command that gives the estimate of the report again."""
     place = campaign.path.parent if campaign.path.name == FILE else campaign.path
     named = estimator.name if isinstance(estimator, Estimator) else estimator
-    options = {
+    options: dict[str, str | None] = {
         "--gaps": None if gaps == "wait" else gaps, "--adequate": cut, "--estimator": named,
         "--confidence": None if confidence is None else repr(confidence),
     }  # fmt: skip
+    if isinstance(campaign.store, OneSystem):
+        options["--system"] = campaign.store.system
     words = [word for name, value in options.items() if value is not None for word in (name, value)]
     return shlex.join(["fewgold", "estimate", place.as_posix(), *words])

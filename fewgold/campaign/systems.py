@@ -7,18 +7,22 @@ from another pool: that of the segments, for all systems at once (`joint`), or t
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewgold.campaign.answers import scores
+from fewgold.campaign.database import FILE
 from fewgold.campaign.settings import Settings
 from fewgold.common.arrays import IntArray
+from fewgold.common.checks import check_choice
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from fewgold.campaign.store import Store, Wave
     from fewgold.campaign.study import Campaign
     from fewgold.comparison import Comparison
+    from fewgold.report.comparison_page import ComparisonReport
 
 
 # The pools that segments are drawn from
@@ -246,7 +251,9 @@ class OneSystem:
 # The comparison
 
 
-def compare(campaign: Campaign, gaps: str, waves: int | None, **options: Any) -> Comparison:
+def compare(
+    campaign: Campaign, gaps: str, waves: int | None, criterion: str | None = None, **options: Any
+) -> Comparison:
     """All systems of a campaign compared; see `Campaign.compare`."""
     from fewgold.comparison import compare, compare_samples
 
@@ -256,16 +263,22 @@ def compare(campaign: Campaign, gaps: str, waves: int | None, **options: Any) ->
             "this campaign holds one system, and there is nothing to compare. Its score is that "
             "of: fewgold estimate CAMPAIGN (campaign.estimate())."
         )
-    options = {"higher_is_better": settings.higher_is_better, **options}
+    limits, way = settings.limits, settings.higher_is_better
+    if criterion is not None:
+        asked = settings.criterion(criterion)
+        limits, way = asked.limits, asked.higher_is_better
+    options = {"higher_is_better": way, **options}
     options.setdefault("level", 1 - settings.confidence)
     if not settings.shared:
         parts = {name: campaign.of(name) for name in settings.systems}
         samples = {
-            name: part._partial(waves_of(part, waves) if gaps == "at-random" else waves)
+            name: part._partial(waves_of(part, waves) if gaps == "at-random" else waves, criterion)
             for name, part in parts.items()
         }
         kept = {k: options[k] for k in ("higher_is_better", "correction", "level") if k in options}
-        if unused := sorted(k for k in options if k not in kept and options[k]):
+        if unused := sorted(
+            k for k in options if k not in kept and options[k] not in (None, False, "auto")
+        ):
             raise FewgoldError(
                 f"{unused[0]} needs systems that are rated on the same segments, and here each has "
                 "a sample of its own."
@@ -279,13 +292,13 @@ def compare(campaign: Campaign, gaps: str, waves: int | None, **options: Any) ->
     if gaps == "wait" and (left := unrated(campaign, waves)):
         raise DataError(
             f"{len(left)} of {store.drawn(waves).size} chosen outputs have no answer, first "
-            f"{left[0]}. Have them rated, or say that chance left them out: --gaps at-random "
-            "(gaps='at-random')."
+            f"{left[0]}. Have them rated, or say that chance left them out: --rated-only of "
+            "fewgold compare, --gaps at-random of fewgold report (gaps='at-random')."
         )
-    table, roles = scored(campaign, waves)
+    table, roles = scored(campaign, waves, criterion)
     if options.get("adjust_raters") and roles["rater"] is None:
         raise DataError("adjust_raters needs answers of two or more raters who gave their names.")
-    return compare(table, **roles, sample=store.sample(waves), limits=settings.limits, **options)
+    return compare(table, **roles, sample=store.sample(waves), limits=limits, **options)
 
 
 def waves_of(campaign: Campaign, waves: int | None) -> int | None:
@@ -297,12 +310,20 @@ def waves_of(campaign: Campaign, waves: int | None) -> int | None:
 
 def unrated(campaign: Campaign, waves: int | None = None) -> tuple[str, ...]:
     """Ids of drawn outputs without an answer, in the order of drawing."""
-    rated = set(campaign.answers()["segment"])
+    answers, settings = campaign.answers(), campaign.settings
+    if settings.criteria:
+        names = [c.name for c in settings.criteria]
+        parts = [set(scores(answers, settings, criterion=name)) for name in names]
+        rated = set.intersection(*parts)
+    else:
+        rated = set(answers["segment"])
     ids = campaign.pool.ids[campaign.store.drawn(waves)].astype(str).tolist()
     return tuple(id for id in ids if id not in rated)
 
 
-def scored(campaign: Campaign, waves: int | None = None) -> tuple[pd.DataFrame, dict[str, Any]]:
+def scored(
+    campaign: Campaign, waves: int | None = None, criterion: str | None = None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """All outputs with their metrics and scores, and the columns of the table by their role.
 
     One row per output and rater where two or more gave their names, the mean of theirs counts and
@@ -337,11 +358,12 @@ def scored(campaign: Campaign, waves: int | None = None) -> tuple[pd.DataFrame, 
     rater, settled = None, store.settled()
     if len(people) > 1 and not settled and "" not in people and settings.among == "mean":
         rater = roles["rater"] = named("rater")
-        parts = {who: scores(answers[answers["rater"] == who], settings) for who in people}
+        by = answers["rater"]
+        parts = {who: scores(answers[by == who], settings, None, criterion) for who in people}
         given = [(id, who, score) for who, part in parts.items() for id, score in part.items()]
         found = pd.DataFrame(given, columns=[own, rater, roles["human"]])
     else:
-        by_id = scores(answers, settings, settled)
+        by_id = scores(answers, settings, settled, criterion)
         found = pd.DataFrame(by_id.items(), columns=[own, roles["human"]])
     table = base.merge(found, on=own, how="left").drop(columns=own)
     table[roles["human"]] = table[roles["human"]].astype(float)
@@ -366,42 +388,49 @@ def joint_ratings(campaign: Campaign) -> Ratings:
     return Ratings(sample, told, campaign.settings.limits)
 
 
-#: Chance with which a difference of the size found so far shall come out significant.
-POWER = 0.8
+# The report
 
 
-def needed(result: Comparison) -> list[dict[str, Any]]:
-    """How many rated segments it takes, about, to tell apart each pair that is not yet.
+def report(
+    campaign: Campaign, gaps: str, *, confidence: float | None = None, title: str | None = None,
+    estimator: Any = None, cut: str | None = None,
+) -> ComparisonReport:  # fmt: skip
+    """The report of all systems."""
+    from fewgold.report.comparison_page import ComparisonReport
 
-    As many as make a difference of the size that was found significant by itself with a chance of
-    80 %, at the level of the comparison. Widths go with √(1/n − 1/N), all else the same. None
-    where even all segments are too few, or where nothing is known of the spread.
-    """
-    from scipy.special import ndtri
+    if estimator is not None or cut is not None:
+        raise FewgoldError(
+            "the report of several systems takes no estimator and no cut; that of one does: name "
+            "it with --system (campaign.of(system).report())."
+        )
+    check_choice("gaps", gaps, ("wait", "at-random"))
+    settings = campaign.settings
+    options: dict[str, Any] = {} if confidence is None else {"level": 1 - confidence}
+    result = campaign.compare(gaps, **options)
+    waves = campaign.waves
+    drawn = ", ".join(f"{w.segments} on {w.drawn_at[:10]} (seed {w.seed})" for w in waves)
+    how = "the same segments for all" if settings.shared else "a sample of its own for each"
+    outputs = sum(wave.n for wave in waves)
+    left = len(unrated(campaign))
+    facts = [
+        ("systems", str(len(settings.systems))),
+        ("rated", f"{outputs - left} of {outputs} chosen outputs"),
+        ("drawn", drawn),
+        ("how", how),
+        ("strategy", settings.strategy),
+        ("raters", str(campaign.answers()["rater"].nunique())),
+    ]
+    notes = []
+    if left:
+        notes.append(f"{left} chosen outputs have no answer; that is taken as chance")
+    words = ["fewgold", "compare", folder_of(campaign.path)]
+    words += ["--rated-only"] if gaps == "at-random" else []
+    words += [] if confidence is None else ["--level", f"{1 - confidence:.10g}"]
+    return ComparisonReport(
+        result, title or settings.name, facts, [shlex.join(words)], notes
+    )  # fmt: skip
 
-    frame = result.differences()
-    size, level = int(result.facts["pool_size"]), result.level
-    process = result.facts["target"] == "process"
-    times = float(ndtri(1 - level / 2) + ndtri(POWER))
-    found: list[dict[str, Any]] = []
-    rows: Any = frame[~frame["significant"]].itertuples()
-    for row in rows:
-        se, difference = float(row.se), abs(float(row.difference))
-        n = int(row.n) if row.basis == "shared" else int(result.facts["n"])
-        segments = more = None
-        if np.isfinite(se) and se > 0 and difference > 0 and n > 0:
-            rest = 0.0 if process else 1 / size
-            unit = se**2 / max(1 / n - rest, 1e-300)  # variance of a single segment
-            wanted = 1 / ((difference / times) ** 2 / unit + rest)
-            segments = int(np.ceil(min(wanted, 1e9) - 1e-9))
-            segments = max(segments, n + 1) if segments <= n else segments
-            if not process and segments > size:
-                segments = None
-            more = None if segments is None else segments - n
-        found.append(
-            {
-                "first": row.first, "second": row.second, "difference": float(row.difference),
-                "segments": segments, "more": more,
-            }
-        )  # fmt: skip
-    return found
+
+def folder_of(path: Path) -> str:
+    """The name of a campaign as one would type it."""
+    return (path.parent if path.name == FILE else path).as_posix()

@@ -252,7 +252,10 @@ def _save(folder: str, kind: str, system: str, json: bool) -> None:
 
 def doctor(
     file: str = argument(
-        ..., "FILE", "A table, a sheet, a campaign, an export of an annotation tool, or a folder."
+        ...,
+        "FILE",
+        "A table, a sheet, a campaign, an evaluation log, an export of an annotation "
+        "tool, or a folder.",
     ),
     human: str | None = option(
         None, "COLUMN", "Human scores, if the name does not tell; A,B are a rater each."
@@ -262,6 +265,7 @@ def doctor(
     system: options.System = None,
     texts: options.Texts = None,
     metrics: options.Metrics = None,
+    source: options.Log = None,
     json: Json = False,
     quiet: bool = flag(False, "--quiet", "Only the findings and the next command.", "-q"),
 ) -> None:
@@ -274,7 +278,9 @@ def doctor(
     from fewgold.doctor import examine
 
     told = options.named(id=id, document=document, metrics=metrics, system=system, texts=texts)
-    found = examine(file, human=parse.names(human) if human is not None else None, **told)
+    found = examine(
+        file, human=parse.names(human) if human is not None else None, source=source, **told
+    )
     if json:
         print(to_json(found.to_dict()))
     else:

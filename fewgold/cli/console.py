@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from fewgold.cli.options import OutputFormat
-from fewgold.common.text import plain_value
+from fewgold.common.text import latex_table, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,7 +135,7 @@ def emit(
         if how == "csv":
             csv.writer(sys.stdout, lineterminator="\n").writerows([names, *cells])
         else:
-            print(_latex(names, [[_short(v) for v in plain_value(list(r.values()))] for r in rows]))
+            print(latex_table(rows))
 
 
 def show(json: bool, record: Mapping[str, Any], text: Callable[[Console], None]) -> None:
@@ -146,26 +146,6 @@ def show(json: bool, record: Mapping[str, Any], text: Callable[[Console], None])
 def to_json(record: Mapping[str, Any]) -> str:
     """JSON of a record that may hold numpy's types, paths and infinities."""
     return json.dumps(plain_value(record), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _short(value: Any) -> str:
-    """A cell of a printed table: four digits that count."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "" if value is None else str(value)
-
-
-def _latex(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join("".join(_ESCAPES.get(c, c) for c in cell) for cell in cells) + r" \\"
-
-    body = [r"\toprule", line(names), r"\midrule", *map(line, rows), r"\bottomrule"]
-    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(names)}}}", *body, r"\end{tabular}"])
-
-
-_ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": "$|$"
-}  # fmt: skip
 
 
 def escape(text: str) -> str:

@@ -65,6 +65,7 @@ def write_tasks(
 ) -> int:
     """Write segments to rate; their number."""
     from fewgold.errors import DataError
+    from fewgold.formats import check_criteria
 
     found = check_target(out, to, force=True)
     tasks = campaign.tasks(which, context=context)
@@ -87,6 +88,7 @@ def write_tasks(
             "campaign less is better. Turn the scores round before they are imported.",
             quiet,
         )
+    check_criteria(found, tasks)
     found.write_tasks(tasks, out)
     if (second := found._beside(out)) is not None:
         note(f"{found.title} needs its configuration as well: {str(second)!r}", quiet)
@@ -130,6 +132,7 @@ def export(
     Example: [bold]fewgold export study -o tasks.json --to label-studio[/bold]
     """
     from fewgold.campaign import Campaign
+    from fewgold.formats import check_criteria
 
     tasks = what in ("unrated", "wanting", "all", "last")
     check_target(out, to, force)
@@ -141,7 +144,9 @@ def export(
                 study.store.rated(),
                 study.tasks("all", context=context, masked=False),
             )
-            check_target(out, to, force=True).write_ratings(written, ratings, out)
+            target = check_target(out, to, force=True)
+            check_criteria(target, written)
+            target.write_ratings(written, ratings, out)
             count = len(ratings)
         else:
             count = _write_table(study, out, what)
@@ -186,7 +191,9 @@ def import_answers(
         None, "FORMAT", "Format, if it is not recognised by the content.", "--from"
     ),
     id: str | None = option(None, "FIELD", "Field of the segment's key or id."),
-    human: str | None = option(None, "FIELD", "Field of the score; A,B for one column a rater."),
+    human: str | None = option(
+        None, "FIELD", "Field of the score; A,B for one column per rater, or per criterion."
+    ),
     rater: str | None = option(None, "FIELD", "Field of the rater's name."),
     by: str = option("", "NAME", "Rater of the answers that name none."),
     adopt: bool = flag(
@@ -232,6 +239,8 @@ def import_answers(
         "rated": sampled - len(unrated),
         "unrated": unrated,
     }
+    if study.systems:
+        result["systems"] = study.systems
     show(json, result, lambda out: _show_receipts(out, result, receipts))
     if fail_rejected and any(r.refused for r in receipts):
         raise typer.Exit(1)
@@ -271,7 +280,10 @@ def _show_receipts(out: Console, result: dict[str, Any], receipts: list[Receipt]
         pairs(out, lines)
     if result["adopted"]:
         out.print(f"{result['adopted']} answers that were set aside count from now on.")
-    out.print(f"\n{result['rated']} of {result['sampled']} sampled segments are rated.")
+    several = result.get("systems")
+    items = "chosen outputs" if several else "sampled segments"
+    out.print(f"\n{result['rated']} of {result['sampled']} {items} are rated.")
     place = quoted(result["campaign"])
-    what = "status" if result["unrated"] or not result["sampled"] else "estimate"
+    done = "compare" if several else "estimate"
+    what = "status" if result["unrated"] or not result["sampled"] else done
     out.print(f"  [green]fewgold {what} {place}[/green]")

@@ -83,6 +83,37 @@ def unrated(found: Roles) -> Roles:
     return replace(found, human=(), guessed=guessed, left_out={**people, **found.left_out})
 
 
+def systems_in(found: Roles) -> list[str]:
+    """The systems of a table, in the order of their first row; none where it has no such column."""
+    from fewgold import io
+    from fewgold.comparison.table import label
+
+    system = found.columns["system"]
+    if system is None:
+        return []
+    values = found.table[system].tolist()
+    return list(dict.fromkeys(label(system, v) for v in values if not io.is_empty(v)))
+
+
+def ids_differ(found: Roles) -> bool:
+    """Whether each row has an id of its own, whatever its system."""
+    return bool(found.table[found.columns["id"]].is_unique)
+
+
+def of_system(found: Roles, name: str) -> pd.DataFrame:
+    """The rows of one system; all where the table has no such column."""
+    known = systems_in(found)
+    if len(known) < 2 and name not in known:
+        return found.table  # a pool of one system, which is called so in files of answers
+    if name not in known:
+        raise UnknownNameError("system", name, known)
+    from fewgold.comparison.table import label
+
+    system = found.columns["system"]
+    own = [label(str(system), v) == name for v in found.table[system].tolist()]
+    return found.table[own].reset_index(drop=True)
+
+
 def single_system(table: pd.DataFrame, found: Roles) -> None:
     """Say what to do with a table of several systems, which would have each id several times."""
     system = found.columns["system"]
@@ -123,10 +154,18 @@ def stays_on_disk(paths: Sequence[str], engine: EngineName) -> bool:
     if len(paths) == 1 and Path(first).is_dir():
         from fewgold import formats
 
-        return formats.recognise(first) is None  # not a tree of mt-metrics-eval
+        return formats.recognise(first) is None and not is_table(first)  # not mt-metrics-eval
     if len(paths) > 1 or (set(first) & set("*?[") and not one_file):
         return True
     return one_file and first.lower().endswith((".parquet", ".pq")) and _rows(first) > _MANY
+
+
+def is_table(folder: str) -> bool:
+    """Whether a folder holds one table: evaluation logs, or a dataset of Hugging Face."""
+    from fewgold import io
+    from fewgold.formats import logs
+
+    return io.is_dataset(folder) or logs.recognise(folder) is not None
 
 
 def _rows(path: str) -> int:
@@ -233,6 +272,7 @@ def sliced(
         return table, system
     several = system is not None and table[system].nunique() > 1
     names = [*([system] if several and system is not None else []), *parse.names(by)]
+    table = io.with_paths(table, names)
     for name in names:
         if name not in table.columns:
             raise UnknownNameError("column", name, map(str, table.columns))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -227,3 +227,33 @@ def _cells(row: Sequence[object], numbers: bool) -> str:
     first = f'<th scope="row" style="{_CELL.format(side="left")}">{escape(str(row[0]))}</th>'
     rest = (f'<td style="{_CELL.format(side=side)}">{escape(str(cell))}</td>' for cell in row[1:])
     return first + "".join(rest)
+
+
+def latex_table(rows: Sequence[Mapping[Any, Any]]) -> str:
+    """A LaTeX table of records, for the package ``booktabs``: numbers with four digits that count.
+
+    >>> print(latex_table([{"judge": "a_b", "kappa": 0.55551}]))
+    \\begin{tabular}{ll}
+    \\toprule
+    judge & kappa \\\\
+    \\midrule
+    a\\_b & 0.5555 \\\\
+    \\bottomrule
+    \\end{tabular}
+    """
+
+    def line(cells: Iterable[Any]) -> str:
+        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in cells) + r" \\"
+
+    def short(value: Any) -> str:
+        return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+
+    names = [str(name) for name in rows[0]]
+    body = [line(map(short, plain_value(list(row.values())))) for row in rows]
+    parts = [r"\toprule", line(names), r"\midrule", *body, r"\bottomrule"]
+    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(names)}}}", *parts, r"\end{tabular}"])
+
+
+_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": "$|$"
+}  # fmt: skip

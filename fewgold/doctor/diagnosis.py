@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fewgold import formats, io, sheets
-from fewgold.doctor.advice import able, commands, label_findings
+from fewgold.doctor.advice import able, commands, label_findings, out_name
 from fewgold.doctor.answers import (
     examine_answers,
     examine_submission,
@@ -17,7 +18,15 @@ from fewgold.doctor.answers import (
     is_submission,
     recognised,
 )
-from fewgold.doctor.findings import Diagnosis, Finding, Severity, finding, some, unreadable
+from fewgold.doctor.findings import (
+    Command,
+    Diagnosis,
+    Finding,
+    Severity,
+    finding,
+    some,
+    unreadable,
+)
 from fewgold.doctor.identity import (
     document_findings,
     id_findings,
@@ -38,8 +47,10 @@ from fewgold.doctor.scores import (
 from fewgold.doctor.seen import Seen, see, spoken
 from fewgold.doctor.sheet import FILE, examine_campaign, examine_design, examine_sheet
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats import logs
+from fewgold.formats.logs import LogFormat
 from fewgold.io import TableFile
-from fewgold.io.columns import TEXT_NAMES
+from fewgold.io.columns import TEXT_NAMES, nested_paths
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -53,6 +64,7 @@ def examine(
     system: str | None = None,
     texts: str | Sequence[str] | None = None,
     metrics: str | Sequence[str] | None = None,
+    source: str | None = None,
 ) -> Diagnosis:
     """Say what a file is, what it holds and supports, what is wrong, and what to run next.
 
@@ -66,6 +78,8 @@ def examine(
     id, document, system, texts, metrics
         Columns of a table, where names and cells do not tell. The commands that are proposed
         name them too. ``metrics="none"`` for no metric.
+    source
+        Whose evaluation log it is, where its content does not tell.
 
     Returns
     -------
@@ -94,9 +108,10 @@ def examine(
         "id": id, "document": document, "system": system, "texts": _list(texts),
         "metrics": _list(metrics),
     }  # fmt: skip
-    found = _examine(str(path), _list(human) or [], given)
+    log = None if source is None else logs.get(source)
+    found = _examine(str(path), _list(human) or [], given, log)
     unused = [r for r, v in {"human": human, **given}.items() if v is not None]
-    if not unused or found.kind in ("table", "unknown"):
+    if not unused or found.kind in ("table", "log", "unknown"):
         return found
     note = finding("options-unused", some([f"--{role}" for role in unused], 6))
     return replace(found, findings=(*found.findings, note))
@@ -106,12 +121,16 @@ def _list(names: str | Sequence[str] | None) -> list[str] | None:
     return [names] if isinstance(names, str) else None if names is None else list(names)
 
 
-def _examine(name: str, human: list[str], given: Mapping[str, Any]) -> Diagnosis:
+def _examine(
+    name: str, human: list[str], given: Mapping[str, Any], log: LogFormat | None
+) -> Diagnosis:
     place = Path(name)
     if not place.exists():
         return _unknown(name, "nothing", finding("missing"))
+    if log is not None:
+        return examine_log(name, log, human, given, named=True)
     if place.is_dir():
-        return _folder(name, place)
+        return _folder(name, place, human, given)
     with place.open("rb") as file:
         if file.read(16) == _SQLITE:
             return examine_campaign(name, place)
@@ -126,6 +145,8 @@ def _examine(name: str, human: list[str], given: Mapping[str, Any]) -> Diagnosis
             return examine_submission(name)
         if (form := recognised(name)) is not None:
             return examine_answers(name, form)
+        if (log := logs.recognise(name)) is not None:
+            return examine_log(name, log, human, given)
         return examine_table(io.read_file(name), human, given)
     except io.TableError as error:
         return _unknown(name, "a file that cannot be read", unreadable(error))
@@ -137,12 +158,19 @@ def _text(place: Path) -> str:
     return "" if b"\x00" in probe.head[:64] else probe.text
 
 
-def _folder(name: str, place: Path) -> Diagnosis:
+def _folder(name: str, place: Path, human: list[str], given: Mapping[str, Any]) -> Diagnosis:
     if (place / FILE).is_file():
         return examine_campaign(name, place / FILE)
     form = recognised(name)
     if form is not None:
         return examine_answers(name, form)
+    if (log := logs.recognise(name)) is not None:
+        return examine_log(name, log, human, given)
+    if io.is_dataset(name):
+        try:
+            return examine_table(io.read_file(name), human, given)
+        except io.TableError as error:
+            return _unknown(name, "a dataset that cannot be read", unreadable(error))
     inside = sorted(p.name for p in place.iterdir())
     where = f"it holds {some(inside, 6)}" if inside else "it is empty"
     return _unknown(name, "a folder", finding("folder", where))
@@ -181,14 +209,49 @@ def examine_table(
         findings.append(unreadable(error))
         return Diagnosis(path, "table", title, {"columns": list(file.header)}, tuple(findings))
     told = [*human, *spoken(given or {})]
+    frame = _with(frame, told)
+    if inner := [] if told else nested_paths(frame):
+        findings.append(finding("nested-fields", some(inner, 8), path=inner[0]))
+    if not told and has_keys(frame) and (form := formats.recognise(path)) is not None:
+        return examine_answers(path, form)
+    return _diagnose(path, title, see(path, frame, human, given), findings)
+
+
+def _with(frame: Any, told: Sequence[str]) -> Any:
+    """The table with the columns that the user named, or an error that says which is not there."""
+    frame = io.with_paths(frame, told)
     for name in told:
         if name not in frame.columns:
             raise UnknownNameError("column", name, list(frame.columns))
         if told.count(name) > 1:
             raise DataError(f"the column {name!r} is named for two things. Give it one role.")
-    if not told and has_keys(frame) and (form := formats.recognise(path)) is not None:
-        return examine_answers(path, form)
-    return _diagnose(path, title, see(path, frame, human, given), findings)
+    return frame
+
+
+def examine_log(
+    path: str,
+    form: LogFormat,
+    human: Sequence[str] = (),
+    given: Mapping[str, Any] | None = None,
+    *,
+    named: bool = False,
+) -> Diagnosis:
+    """Look at the log of an evaluation tool as the commands read it: as a table of outputs."""
+    title = f"an evaluation log of {form.title}"
+    try:
+        log = logs.read(path, form.name)
+    except DataError as error:
+        return Diagnosis(path, "log", title, findings=(unreadable(error),))
+    frame = _with(log.frame(), [*human, *spoken(given or {})])
+    said = [finding("log", text) for text in log.sentences[1:]]
+    if named and logs.recognise(path) is not form:
+        out = out_name(path, "-table.csv")
+        text = f"fewgold export {shlex.quote(path)} --from {form.name} --out {out}"
+        why = "its content does not tell whose log it is: write it as a table, and go on with that"
+        return Diagnosis(path, "log", title, {"outputs": len(frame)}, tuple(said),
+                         (), (Command(text, why),))  # fmt: skip
+    found = _diagnose(path, title, see(path, frame, human, given), said)
+    return replace(found, kind="log")
 
 
 def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Diagnosis:

@@ -265,8 +265,12 @@ TEXTS = {
     # Files
     "missing": _Said("error", "there is no such file.", "Check the path."),
     "unreadable": _Said("error", "{why}"),
-    "folder": _Said("error", "a folder, but no campaign and no mt-metrics-eval tree",
+    "folder": _Said("error", "a folder, but no campaign, no mt-metrics-eval tree, no evaluation "
+        "logs and no dataset",
         "Name one file in it."),
+    "log": _Said("note", "how the log was read"),
+    "nested-fields": _Said("note", "cells hold objects or lists with fields of their own",
+        "Every option that names a column takes a path to them, such as {path}."),
     "options-unused": _Said("note", "only a plain table needs columns to be named",
         "Not used here."),
     # Ids, systems and documents

@@ -7,6 +7,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats import logs
 from fewgold.formats.base import Criterion as Criterion  # all with "as": not public
 from fewgold.formats.base import Format, Names, Rating, Reading, Segment, Tasks
 from fewgold.formats.base import Keys as Keys
@@ -85,15 +87,32 @@ def recognise(path: str | Path) -> Format | None:
     return next((f for f in map(get, _WHERE) if f._recognises(probe)), None)
 
 
-def read(path: str | Path, format: str | None = None, names: Names = Names()) -> Reading:  # noqa: B008
-    """The answers in a file, its format recognised unless given."""
+def read(
+    path: str | Path, format: str | None = None, names: Names = Names(),  # noqa: B008
+    criteria: Sequence[Criterion] = (),
+) -> Reading:  # fmt: skip
+    """The answers in a file, its format recognised unless given; to several criteria, if any."""
     found = recognise(path) if format is None else get(format)
     if found is None:
         raise DataError(
             f"{str(path)!r} is in none of the formats that are known: {', '.join(_WHERE)}. If it "
             "is in one of them after all, name it with --from (format=)."
         )
+    if criteria:
+        from fewgold.formats.criteria import read_criteria
+
+        return read_criteria(found, path, names, criteria)
     return found.read(path, names)
+
+
+def check_criteria(format: Format, tasks: Tasks) -> None:
+    """Refuse to write several criteria in a format that holds one score per answer."""
+    if tasks.criteria and not format._several:
+        able = ", ".join(name for name in _WHERE if get(name)._several)
+        raise DataError(
+            f"{format.title} holds one score per answer, and there are {len(tasks.criteria)} "
+            f"criteria ({', '.join(tasks._scores)}). These hold several: {able}."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +124,16 @@ class RatedTable:
     notes: tuple[str, ...] = ()
 
 
+def _logged(log: logs.EvalLog) -> RatedTable:
+    return RatedTable(log.frame(), log.format, log.sentences)
+
+
 def rated_table(
-    path: str | Path, pair: str | None = None, raters: bool = False
+    path: str | Path, pair: str | None = None, raters: bool = False, source: str | None = None
 ) -> RatedTable | None:
-    """Published ratings, or the export of an annotation tool, as a table; None for other files.
+    """Published ratings, the export of an annotation tool or the log of an evaluation as a table.
+
+    None for other files.
 
     Parameters
     ----------
@@ -118,20 +143,27 @@ def rated_table(
         The pair of languages in such a folder; may be left out where there is one.
     raters
         Keep one row for each rater; otherwise the score of an output is the mean of its ratings.
+    source
+        Whose evaluation log it is (see `fewgold.formats.logs.names`), where its content does not
+        tell.
 
     Returns
     -------
     RatedTable
         ``id``, ``document``, ``system``, ``rater``, ``source`` and ``target`` as far as the file
         has them, and the scores in ``mqm`` or ``score``. Of a folder, what `read_tree` gives, with
-        ids that are the same for all systems.
+        ids that are the same for all systems. Of an evaluation log, the scores of judges as metrics
+        and those of people in ``human``.
     """
     place = Path(path)
     if not place.exists():
         return None
+    if source is not None:
+        return _logged(logs.read(path, source))
     found = recognise(path)
     if found is None or found.name in TABULAR:
-        return None
+        log = logs.recognise(path)
+        return None if log is None else _logged(logs.read(path, log.name))
     if place.is_dir():
         tree = read_tree(place, pair)
         both = zip(tree["id"], tree["system"], strict=True)

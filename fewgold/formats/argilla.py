@@ -41,8 +41,8 @@ def settings(tasks: Tasks) -> dict[str, Any]:
     ]
     required = always[-1:] or list(layout.shown)[-1:]
     return {
-        "guidelines": tasks._instruction,
-        "questions": [_setting_question(tasks, layout.score)],
+        "guidelines": "\n".join(asked._instruction for asked in layout.controls.values()),
+        "questions": [_setting_question(t, name) for name, t in layout.controls.items()],
         "fields": [
             {
                 "name": field, "title": title, "required": field in required, "type": "text",
@@ -100,6 +100,7 @@ class Argilla(Format):
     suffixes = (".json", ".jsonl")
 
     settings = staticmethod(settings)
+    _several = True
 
     def _beside(self, path: str | Path) -> Path:
         """Where `write_tasks` puts the settings: ``tasks.settings.json``."""
@@ -172,13 +173,18 @@ class Argilla(Format):
         listed = []
         for segment, key, found in shared.grouped(tasks, ratings):
             record = _record(layout, segment, key)
-            responses, kept = [], []
+            responses: dict[str, list[Any]] = {}
+            kept = []
             for r in found:
-                told = {"value": _value(tasks, r), "user_id": r.rater, "status": "submitted"}
-                responses.append(told)
+                told = {"user_id": r.rater, "status": "submitted"}
+                scores = shared.scores_of(layout, r)
+                for name, asked in layout.controls.items():
+                    # Without a score there is a gap, so that all lists go by the same order.
+                    value = _value(asked, scores[name]) if name in scores else None
+                    responses.setdefault(name, []).append({"value": value, **told})
                 kept.append(shared.extra(r.details, time=r.time, system=r.system, answer=r.answer))
             if found:
-                record["responses"] = {layout.score: responses}
+                record["responses"] = responses
             listed.append({**record, EXTRA: kept} if any(kept) else record)
         write_texts({Path(path): dumps(listed, indent=1) + "\n"})
 
@@ -271,8 +277,8 @@ def _record(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _value(tasks: Tasks, rating: Rating) -> int | float | str:
+def _value(tasks: Tasks, given: float) -> int | float | str:
     """A point of a rating question, or the text of a text question."""
-    score = number(rating.score)
+    score = number(given)
     points = shared.options(tasks.limits)
     return score if points is not None and score in points else repr(score)

@@ -6,11 +6,12 @@ import base64
 import gzip
 import hashlib
 import json
+import math
 import re
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -262,6 +263,11 @@ class Criterion:
         """The scale as raters are told about it."""
         return RatingScale(self.limits, self.higher_is_better)
 
+    @property
+    def asked(self) -> str:
+        """What raters are asked: the question that somebody chose, else the criterion's name."""
+        return self.question or f"{self.name[:1].upper()}{self.name[1:]}"
+
     def to_dict(self) -> dict[str, Any]:
         """In plain values, for files."""
         limits = None if self.limits is None else list(self.limits)
@@ -309,6 +315,9 @@ class Segment:
         Its place within the document, from 1; without one, among what is shown.
     rate
         False for a neighbour that gives context and must not be rated.
+    system
+        The system among several that it is an output of. Never given for what raters get: only
+        where ratings are written for their owner.
     """
 
     key: str
@@ -317,6 +326,7 @@ class Segment:
     document: str = ""
     position: int = 1
     rate: bool = True
+    system: str = ""
 
 
 @dataclass(frozen=True)
@@ -339,6 +349,8 @@ class Tasks:
         Names of the raters, where known.
     score
         What the tool shall call the answer.
+    criteria
+        Where several criteria are rated: each with its own name, scale and question.
     """
 
     segments: tuple[Segment, ...]
@@ -348,9 +360,26 @@ class Tasks:
     raters: tuple[str, ...] = ()
     score: str = "score"
     higher_is_better: bool | None = None
+    criteria: tuple[Criterion, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "question", self._scale.asked(self.question))
+
+    @cached_property
+    def _each(self) -> tuple[Tasks, ...]:
+        """The same tasks for each criterion alone, with its own question and scale."""
+        return tuple(
+            replace(
+                self, criteria=(), score=c.name, limits=c.limits,
+                higher_is_better=c.higher_is_better, question=c.asked,
+            )
+            for c in self.criteria
+        ) or (self,)  # fmt: skip
+
+    @property
+    def _scores(self) -> tuple[str, ...]:
+        """What the answers are called."""
+        return tuple(tasks.score for tasks in self._each)
 
     @property
     def _scale(self) -> RatingScale:
@@ -417,15 +446,22 @@ class Rating:
         The tool's own id of this answer, by which it is known when it comes a second time.
     details
         What else came with it, in plain JSON values: error spans, comments, time taken.
+    scores
+        Where several criteria are rated, the score of each; ``score`` is then the first of them.
     """
 
     segment: str
-    score: float
+    score: float = math.nan
     rater: str = ""
     time: str = ""
     system: str = ""
     answer: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.scores and math.isnan(self.score):
+            object.__setattr__(self, "score", next(iter(self.scores.values())))
 
 
 @dataclass(frozen=True)
@@ -602,6 +638,8 @@ class Format(ABC):
     title: ClassVar[str]
     #: How its files end; the first is what is written.
     suffixes: ClassVar[tuple[str, ...]]
+    #: Whether what it writes holds the scores of several criteria.
+    _several: ClassVar[bool] = False
 
     def _beside(self, path: str | Path) -> Path | None:
         """A second file that `write_tasks` puts beside the first, such as a configuration."""

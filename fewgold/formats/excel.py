@@ -58,7 +58,7 @@ def workbook(grid: SheetContent, tasks: Tasks) -> bytes:
                 cell.font, cell.fill = grey
     sheet.freeze_panes = "A2"
     for j, name in enumerate(grid.header, 1):
-        width = _WIDTHS.get(name, 12 if name == tasks.score else _TEXT_WIDTH)
+        width = _WIDTHS.get(name, 12 if name in tasks._scores else _TEXT_WIDTH)
         sheet.column_dimensions[get_column_letter(j)].width = width
     if rate is not None:
         _validate(sheet, grid, tasks, rate)
@@ -95,26 +95,32 @@ def _validate(sheet: Any, grid: SheetContent, tasks: Tasks, rate: int) -> None:
     from openpyxl.worksheet.cell_range import MultiCellRange
     from openpyxl.worksheet.datavalidation import DataValidation
 
-    low, high = tasks.limits or (-1e9, 1e9)
-    ends = f"from {low:g} to {high:g}" if tasks.limits else "such as 3.5"
-    score = DataValidation(
-        type="decimal", operator="between", formula1=repr(low), formula2=repr(high),
-        allow_blank=True, errorTitle="Score", error=f"A number {ends}, please.",
-        promptTitle="Score", prompt=f"A number {ends}. {tasks._scale.sentence}".strip(),
-    )  # fmt: skip
+    last = rate + len(tasks._each)
+    context = [row[rate] == CONTEXT for row in grid.rows]
+    scores = []
+    for place, asked in enumerate(tasks._each, rate + 2):
+        low, high = asked.limits or (-1e9, 1e9)
+        ends = f"from {low:g} to {high:g}" if asked.limits else "such as 3.5"
+        title = asked.score[:32] if tasks.criteria else "Score"
+        score = DataValidation(
+            type="decimal", operator="between", formula1=repr(low), formula2=repr(high),
+            allow_blank=True, errorTitle=title, error=f"A number {ends}, please.",
+            promptTitle=title, prompt=f"A number {ends}. {asked._scale.sentence}".strip()[:255],
+        )  # fmt: skip
+        score.sqref = MultiCellRange(_runs(get_column_letter(place), context, False))
+        scores.append(score)
     aside = DataValidation(
         type="custom", formula1="FALSE", allow_blank=True, errorTitle="Context",
         error="This row is context only: please do not rate it.",
     )  # fmt: skip
     who = DataValidation(type="list", formula1=f'"{",".join(tasks.raters)}"', allow_blank=True)
-    names = get_column_letter(rate + 2), get_column_letter(rate + 2 + 1 + TAIL.index("rater"))
-    context = [row[rate] == CONTEXT for row in grid.rows]
-    score.sqref = MultiCellRange(_runs(names[0], context, False))
-    aside.sqref = MultiCellRange(_runs(names[0], context, True))
-    who.sqref = MultiCellRange(_runs(names[1], context, False))
+    columns = [get_column_letter(place) for place in range(rate + 2, last + 2)]
+    aside.sqref = MultiCellRange(" ".join(_runs(column, context, True) for column in columns))
+    person = get_column_letter(last + 2 + TAIL.index("rater"))
+    who.sqref = MultiCellRange(_runs(person, context, False))
     # A list is a text of at most 255 characters in which names must not have commas or quotes.
     fits = len(who.formula1) <= 257 and not any(set(r) & set(',"') for r in tasks.raters)
-    for rule in (score, aside, *((who,) if fits and len(tasks.raters) > 1 else ())):
+    for rule in (*scores, aside, *((who,) if fits and len(tasks.raters) > 1 else ())):
         if rule.sqref.ranges:
             rule.showErrorMessage = rule.showInputMessage = True
             sheet.add_data_validation(rule)
@@ -137,18 +143,24 @@ def _runs(column: str, marks: Sequence[bool], wanted: bool) -> str:
 
 def _explain(book: Any, tasks: Tasks) -> None:
     """A second sheet that says what to do."""
+    columns = " and ".join(filter(None, (", ".join(map(repr, tasks._scores[:-1])),
+                                         repr(tasks._scores[-1]))))  # fmt: skip
+    many = "s" * (len(tasks._scores) > 1)
     lines = [
         tasks.name,
         tasks.question,
-        f"Type a number into the column {tasks.score!r} of each row that says 'yes' under 'rate'.",
+        f"Type a number into the column{many} {columns} of each row that says 'yes' under 'rate'.",
         "Grey rows are context: read them, do not rate them.",
         "Write your name under 'rater' in every row that you rate, if others rate as well.",
         "Leave the column 'key' as it is: it tells which segment an answer is about.",
     ]
-    if tasks.limits:
-        lines.insert(3, f"The scale goes from {tasks.limits[0]:g} to {tasks.limits[1]:g}.")
-    if tasks._scale.sentence:
-        lines.insert(2, tasks._scale.sentence)
+    if tasks.criteria:
+        lines[1:2] = [f"{t.score}: {t._instruction}" for t in tasks._each]
+    else:
+        if tasks.limits:
+            lines.insert(3, f"The scale goes from {tasks.limits[0]:g} to {tasks.limits[1]:g}.")
+        if tasks._scale.sentence:
+            lines.insert(2, tasks._scale.sentence)
     sheet = book.create_sheet(GUIDE)
     for k, line in enumerate(lines, 1):
         _put(sheet.cell(k, 1), line)
@@ -196,7 +208,8 @@ class Parquet(Tabular):
             raise DataError(
                 "writing Parquet needs pyarrow. Install it with: pip install 'fewgold[parquet]'."
             ) from None
-        numeric = {tasks.score: pa.float64(), "score": pa.float64(), "position": pa.int64()}
+        numeric = {"score": pa.float64(), "position": pa.int64()}
+        numeric |= dict.fromkeys(tasks._scores, pa.float64())
         columns = [
             pa.array(
                 [as_text(row[k]) if isinstance(row[k], dict) else row[k] for row in grid.rows],

@@ -358,8 +358,13 @@ class Layout:
     def __init__(self, tasks: Tasks, reserved: Iterable[str] = (), lower: bool = False) -> None:
         self.tasks = tasks
         taken = {*CARRIED, BEFORE, AFTER, *reserved}
-        self.score = identifier(tasks.score, taken, lower)
-        taken.add(self.score)
+        #: The field of each answer, and the tasks with its question and scale.
+        self.controls: dict[str, Tasks] = {}
+        for asked in tasks._each:
+            name = identifier(asked.score, taken, lower)
+            self.controls[name] = asked
+            taken.add(name)
+        self.score = next(iter(self.controls))
         self.fields: dict[str, str] = {}
         for name in tasks._text_names:
             self.fields[name] = identifier(name, taken, lower)
@@ -403,6 +408,14 @@ class Layout:
         """The key and where the segment stands in the pool."""
         held = (segment.key, segment.id, segment.document, segment.position)
         return dict(zip(CARRIED, held, strict=True))
+
+
+def scores_of(layout: Layout, rating: Rating) -> dict[str, float]:
+    """The score of a rating for each of the layout's answers that it has."""
+    if not layout.tasks.criteria:
+        return {layout.score: rating.score}
+    named = {name: rating.scores.get(asked.score) for name, asked in layout.controls.items()}
+    return {name: score for name, score in named.items() if score is not None}
 
 
 def context(segment: Segment) -> str:

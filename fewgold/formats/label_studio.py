@@ -52,13 +52,15 @@ def config(tasks: Tasks) -> str:
         if field != "segment_id":
             lines.append(f"  <Header value={_attribute(title)}/>")
         lines.append(f'  <Text name="{field}" value="${field}"/>')
-    lines.append(f"  <Header value={_attribute(tasks._instruction)}/>")
-    return "\n".join([*lines, *_control(tasks, layout), "</View>", ""])
+    for name, asked in layout.controls.items():
+        lines.append(f"  <Header value={_attribute(asked._instruction)}/>")
+        lines += _control(asked, name, layout.main)
+    return "\n".join([*lines, "</View>", ""])
 
 
-def _control(tasks: Tasks, layout: Layout) -> list[str]:
+def _control(tasks: Tasks, name: str, main: str) -> list[str]:
     points = shared.options(tasks.limits)
-    start = f'name="{layout.score}" toName="{layout.main}"'
+    start = f'name="{name}" toName="{main}"'
     if points is not None:
         return [
             f'  <Choices {start} choice="single" showInline="true" required="true">',
@@ -81,6 +83,7 @@ class LabelStudio(Format):
     """What both formats share: the interface that goes with the tasks."""
 
     config = staticmethod(config)
+    _several = True
 
     def _beside(self, path: str | Path) -> Path:
         """Where `write_tasks` puts the labelling interface: ``tasks.config.xml``."""
@@ -242,7 +245,7 @@ class LabelStudioCsv(LabelStudio):
         layout = Layout(tasks, RESERVED)
         listed = []
         for segment, key, found in shared.grouped(tasks, ratings):
-            data = {**data_of(layout, segment, key), layout.score: ""}
+            data = data_of(layout, segment, key) | dict.fromkeys(layout.controls, "")
             empty = dict.fromkeys((*FLAT, "created_at", "updated_at", "lead_time", EXTRA), "")
             listed += [{**data, **_flat(layout, r)} for r in found] or [{**data, **empty}]
         write_texts({Path(path): _csv(listed)})
@@ -250,8 +253,10 @@ class LabelStudioCsv(LabelStudio):
 
 def _flat(layout: Layout, rating: Rating) -> dict[str, Any]:
     lead, kept = kept_of(rating)
+    scores = shared.scores_of(layout, rating)
     return {
-        layout.score: dumps([{"number": number(rating.score)}]), "annotator": rating.rater,
+        **{name: dumps([{"number": number(score)}]) for name, score in scores.items()},
+        "annotator": rating.rater,
         "annotation_id": rating.answer, "created_at": rating.time, "updated_at": rating.time,
         "lead_time": "" if lead is None else repr(lead), EXTRA: dumps(kept) if kept else "",
     }  # fmt: skip
@@ -470,13 +475,14 @@ def _annotation(layout: Layout, rating: Rating) -> dict[str, Any]:
     lead, kept = kept_of(rating)
     whole = isinstance(as_number(rating.rater), int)
     by = as_number(rating.rater) if whole else {"email": rating.rater}
-    result = {
-        "from_name": layout.score, "to_name": layout.main, "type": "number",
-        "value": {"number": number(rating.score)},
-    }  # fmt: skip
+    result = [
+        {"from_name": name, "to_name": layout.main, "type": "number",
+         "value": {"number": number(score)}}
+        for name, score in shared.scores_of(layout, rating).items()
+    ]  # fmt: skip
     made = {
         "id": as_number(rating.answer) if rating.answer else None,
-        "completed_by": by if rating.rater else None, "result": [result], "was_cancelled": False,
+        "completed_by": by if rating.rater else None, "result": result, "was_cancelled": False,
         "created_at": rating.time or None, "updated_at": rating.time or None, "lead_time": lead,
     }  # fmt: skip
     return {**made, EXTRA: kept} if kept else made

@@ -57,7 +57,7 @@ def config(tasks: Tasks, data: str = "tasks.jsonl") -> str:
         "item_properties": {"id_key": "id", "text_key": layout.main},
         "output_annotation_dir": f"{Path(data).stem}_output",
         "instance_display": {"fields": shown},
-        "annotation_schemes": [_scheme(tasks, layout.score)],
+        "annotation_schemes": [_scheme(asked, name) for name, asked in layout.controls.items()],
         "user_config": {"allow_all_users": not tasks.raters, "users": list(tasks.raters)},
     }
     return "\n".join(_yaml(made)) + "\n"
@@ -315,6 +315,7 @@ class Potato(Format):
     name = "potato"
     title = "Potato"
     suffixes = (".jsonl", ".json")
+    _several = True
 
     config = staticmethod(config)
 
@@ -361,12 +362,12 @@ class Potato(Format):
         if path.suffix == ".jsonl":
             lines = []
             for segment, rating in found:
-                label, behaviour, kept = _parts(rating)
+                labels, behaviour, kept = _parts(layout, rating)
                 shown = list(segment.texts.values())[-1:]
                 line: dict[str, Any] = {
                     "user_id": rating.rater, "instance_id": rating.segment,
                     "displayed_text": shown[0] if shown else "",
-                    "label_annotations": {layout.score: {"number": label}},
+                    "label_annotations": {name: {"number": v} for name, v in labels.items()},
                     "span_annotations": {}, "behavioral_data": behaviour,
                 }  # fmt: skip
                 lines.append(dumps({**line, EXTRA: kept} if kept else line) + "\n")
@@ -374,14 +375,14 @@ class Potato(Format):
         by_user: dict[str, list[Rating]] = {}
         for _, rating in found:
             by_user.setdefault(rating.rater, []).append(rating)
-        states = {user: _saved_state(layout.score, user, mine) for user, mine in by_user.items()}
+        states = {user: _saved_state(layout, user, mine) for user, mine in by_user.items()}
         if path.suffix:
             if len(states) > 1:
                 raise DataError(
                     f"a state of Potato holds one user, and there are {len(states)}. Give a path "
                     "that ends in .jsonl, or a folder."
                 )
-            state = next(iter(states.values()), _saved_state(layout.score, "", []))
+            state = next(iter(states.values()), _saved_state(layout, "", []))
             return write_texts({path: dumps(state) + "\n"})
         for user in states:
             (path / _folder(user)).mkdir(parents=True, exist_ok=True)
@@ -398,8 +399,8 @@ def _folder(user: str) -> str:
     return f"{name[:_LONGEST]}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
-def _parts(rating: Rating) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """The answer, what Potato tells about how it was given, and the rest."""
+def _parts(layout: Layout, rating: Rating) -> tuple[dict[str, str], dict[str, Any], dict[str, Any]]:
+    """The answers by scheme, what Potato tells about how it was given, and the rest."""
     details = dict(rating.details)
     behaviour: dict[str, Any] = {}
     for name in _TIME_FIELDS:
@@ -409,10 +410,11 @@ def _parts(rating: Rating) -> tuple[str, dict[str, Any], dict[str, Any]]:
     if rating.time:
         behaviour["session_end"] = shared.as_number(rating.time)
     kept = shared.extra(details, system=rating.system, answer=rating.answer)
-    return repr(number(rating.score)), behaviour, kept
+    scores = shared.scores_of(layout, rating)
+    return {name: repr(number(score)) for name, score in scores.items()}, behaviour, kept
 
 
-def _saved_state(score: str, user: str, ratings: list[Rating]) -> dict[str, Any]:
+def _saved_state(layout: Layout, user: str, ratings: list[Rating]) -> dict[str, Any]:
     labels: dict[str, Any] = {}
     behaviours: dict[str, Any] = {}
     extras: dict[str, Any] = {}
@@ -422,8 +424,10 @@ def _saved_state(score: str, user: str, ratings: list[Rating]) -> dict[str, Any]
                 f"{user!r} has rated {rating.segment!r} twice, and a state of Potato holds one "
                 "answer. Give a path that ends in .jsonl."
             )
-        label, behaviour, kept = _parts(rating)
-        labels[rating.segment] = [[{"schema": score, "name": "number"}, label]]
+        answers, behaviour, kept = _parts(layout, rating)
+        labels[rating.segment] = [
+            [{"schema": name, "name": "number"}, value] for name, value in answers.items()
+        ]
         behaviours[rating.segment] = behaviour
         if kept:
             extras[rating.segment] = kept

@@ -22,6 +22,7 @@ from typing import Any
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks, is_key
+from fewgold.formats.criteria import read_criteria
 from fewgold.formats.rows import Rows, number
 from fewgold.io import TableFile, guess_column, plain, read_file, write_texts
 from fewgold.io import as_text as joined
@@ -101,17 +102,14 @@ def familiar(header: Iterable[str], names: Names) -> int:
 def find(sheet: TableFile, names: Names, path: str) -> SheetColumns:
     """Which columns hold what, by their names, or an error that says which one is missing."""
     header = sheet.header
-    # Where the score stands in a sheet of tasks, whatever it is called.
-    ours = (k for k, name in enumerate(header[:-1], 1)
-            if name == RATE and tuple(header[k + 1 : k + 1 + len(TAIL)]) == TAIL)  # fmt: skip
-    own = None if names.id or names.score else next(ours, None)
+    own, last = _own_score(header, names)
     if own is not None:
         place = header.index
         id_ = place("id") if "id" in header else None
-        tail = {name: own + 1 + k for k, name in enumerate(TAIL)}
+        tail = {name: last + 1 + k for k, name in enumerate(TAIL)}
         who = _given(header, names.rater, "rater", "--rater") if names.rater else tail["rater"]
         return SheetColumns(
-            tail["key"], (own,), id_, who, comment=tail["comment"], rate=own - 1, own=True
+            tail["key"], (own,), id_, who, comment=tail["comment"], rate=place(RATE), own=True
         )
     scores = _scores(sheet, names, path)
     segment = _segment(sheet, names, path, scores)
@@ -129,6 +127,21 @@ def find(sheet: TableFile, names: Names, path: str) -> SheetColumns:
         guess(TIME_NAMES), guess(SYSTEM_NAMES), guess(ANSWER_NAMES), guess(("details",)),
         guess(("comment", "comments")), guess((RATE,)), wide=len(scores) > 1,
     )  # fmt: skip
+
+
+def _own_score(header: Sequence[str], names: Names) -> tuple[int | None, int]:
+    """Where the score stands in a sheet of tasks, whatever it is called, and the last score."""
+    for k, name in enumerate(header):
+        if name != RATE or names.id:
+            continue
+        for last in range(k + 1, len(header) - len(TAIL)):
+            if tuple(header[last + 1 : last + 1 + len(TAIL)]) == TAIL:
+                if last == k + 1 and names.score in (None, header[last]):
+                    return last, last
+                several = header[k + 1 : last + 1]  # one column for each criterion
+                if names.score is not None and list(several).count(names.score) == 1:
+                    return k + 1 + list(several).index(names.score), last
+    return None, 0
 
 
 def _scores(sheet: TableFile, names: Names, path: str) -> tuple[int, ...]:
@@ -395,11 +408,13 @@ class SheetContent:
 def task_grid(tasks: Tasks) -> SheetContent:
     """One row per segment in the order of the tasks, context among them.
 
-    The columns are ``id, document, position, <texts>, rate, <score>, rater, comment, key``.
+    The columns are ``id, document, position, <texts>, rate, <score>, rater, comment, key``, with
+    one score for each criterion.
     """
     documents = any(s.document for s in tasks.segments)
     front = ("id", "document", "position") if documents else ("id",)
-    header = (*front, *tasks._text_names, RATE, tasks.score, *TAIL)
+    header = (*front, *tasks._text_names, RATE, *tasks._scores, *TAIL)
+    gaps = [None] * len(tasks._scores)
     double = next((name for name in header if header.count(name) > 1), None)
     if double is not None:
         raise DataError(
@@ -411,12 +426,16 @@ def task_grid(tasks: Tasks) -> SheetContent:
         where = (s.id, s.document, s.position) if documents else (s.id,)
         texts = (s.texts.get(name, "") for name in tasks._text_names)
         who = rater if s.rate else ""
-        rows.append((*where, *texts, YES if s.rate else CONTEXT, None, who, "", s.key))
+        rows.append((*where, *texts, YES if s.rate else CONTEXT, *gaps, who, "", s.key))
     return SheetContent("tasks", header, tuple(rows), (0, len(header) - 1))
 
 
 def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> SheetContent:
-    """One row per rating; the pool's id stands last, where the tasks tell it."""
+    """One row per rating; the pool's id stands last, where the tasks tell it.
+
+    Of several criteria each has a column in place of ``score``.
+    """
+    several = tuple(c.name for c in tasks.criteria)
     ids = {s.id: s.id for s in tasks.segments} | {s.key: s.id for s in tasks.segments}
     rows = []
     for r in ratings:
@@ -424,11 +443,17 @@ def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> SheetContent:
             raise DataError(
                 f"a rating needs a segment and a finite score; got {r.segment!r} with {r.score}."
             )
+        scores = [r.scores.get(name) for name in several] if several else [float(r.score)]
         rows.append(
-            (r.segment, float(r.score), r.rater, r.time, r.system, r.answer, plain_json(r),
+            (r.segment, *scores, r.rater, r.time, r.system, r.answer, plain_json(r),
              ids.get(r.segment, r.segment))
         )  # fmt: skip
-    return SheetContent("ratings", RATING_COLUMNS, tuple(rows), tuple(range(len(RATING_COLUMNS))))
+    header: tuple[str, ...] = RATING_COLUMNS
+    if several:
+        header = (header[0], *several, *header[2:])
+        if double := sorted({name for name in header if header.count(name) > 1}):
+            raise DataError(f"the file would have two columns {double[0]!r}. Rename the criterion.")
+    return SheetContent("ratings", header, tuple(rows), tuple(range(len(header))))
 
 
 def plain_json(rating: Rating) -> dict[str, Any]:
@@ -458,6 +483,8 @@ _INSTEAD = "It would not come back as it went. Write JSON lines (.jsonl)."
 class Tabular(Format):
     """A format that is a header and rows."""
 
+    _several = True
+
     @abstractmethod
     def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         """A file with these rows."""
@@ -470,7 +497,7 @@ class Tabular(Format):
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         data = self._packed(task_grid(tasks), tasks, path)
         if tasks.segments:
-            found = self._again(data)
+            found = self._again(data, tasks)
             wanted = [s.key for s in tasks.to_rate]
             if list(found.blank) != wanted or found.rows != len(tasks.segments):
                 raise DataError(f"{self.title} cannot hold these keys or texts. {_INSTEAD}")
@@ -480,7 +507,7 @@ class Tabular(Format):
         wanted = [replace(r, score=float(r.score), details=plain_json(r)) for r in ratings]
         data = self._packed(rating_grid(tasks, wanted), tasks, path)
         if wanted:
-            found = self._again(data).ratings
+            found = self._again(data, tasks).ratings
             off = next((w for w, f in zip(wanted, found, strict=False) if w != f), None)
             if off is not None or len(found) != len(wanted):
                 raise DataError(f"{self.title} cannot hold the rating {off}. {_INSTEAD}")
@@ -495,11 +522,13 @@ class Tabular(Format):
             ) from None
         return gzip.compress(data, mtime=0) if str(path).lower().endswith(".gz") else data
 
-    def _again(self, data: bytes) -> Reading:
+    def _again(self, data: bytes, tasks: Tasks) -> Reading:
         """What will be read from a file, to make sure before anything is written."""
         with TemporaryFolder() as folder:
             place = folder / f"made{self.suffixes[0]}"
             place.write_bytes(data)
+            if tasks.criteria:
+                return read_criteria(self, place, Names(), tasks.criteria)
             return self.read(place)
 
 

@@ -5,6 +5,7 @@ Every command, page and the doctor ask `roles`, so that all of them see the same
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,6 +49,7 @@ OUTPUT_NAMES = (
     "output", "target", "tgt", "mt", "translation", "hypothesis", "hyp", "response", "answer",
     "summary", "reply", "completion", "text",
 )  # fmt: skip
+REFERENCE_NAMES = ("reference", "references", "groundtruth", "expectedoutput")
 TEXT_NAMES = (*INPUT_NAMES, *OUTPUT_NAMES)
 #: Every name above: a header that has one of them is a header.
 KNOWN_NAMES = frozenset(
@@ -108,11 +110,20 @@ def sureness(name: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+#: A column whose name begins so is a metric, whatever words follow.
+METRIC = "metric."
+
+
 def looks_human(name: str, known_metric: bool = False) -> bool:
     """True for a column that may hold human scores: it must never slip in among the metrics.
 
     ``known_metric`` says that the name is that of a common automatic metric.
+
+    >>> looks_human("faithfulness"), looks_human("metric.faithfulness")
+    (True, False)
     """
+    if str(name).startswith(METRIC):
+        return False
     words = set(parts(name))
     if plain(name).startswith("human") or words & _HUMAN_PARTS:
         return True
@@ -123,6 +134,8 @@ def looks_human(name: str, known_metric: bool = False) -> bool:
 
 def looks_like_position(name: str) -> bool:
     """True for a column that counts segments or names them, such as ``doc_seg_id``."""
+    if str(name).startswith(METRIC):
+        return False
     return plain(name) in POSITION_NAMES or bool(set(parts(name)) & _POSITION_PARTS)
 
 
@@ -143,7 +156,7 @@ _COVARIATES = ("length", "words", "tokens", "chars", "characters", "sentences")
 
 def known_orientation(name: str, values: FloatArray) -> int | None:
     """Orientation of a metric with a common name, else None (unknown)."""
-    key = plain(name)
+    key = plain(name.removeprefix(METRIC))
     if any(key == word or key.endswith(word) for word in _COVARIATES):
         return 0
     if key in _ERROR_RATES:
@@ -181,6 +194,7 @@ class Reason(Enum):
 
     HUMAN = "may be human scores"
     ROW_NUMBERS = "numbers the rows"
+    REFERENCE = "a reference"
     CONSTANT = "the same everywhere"
     GAPS = "gaps"
     ODD_CELLS = "cells without a number"
@@ -383,6 +397,8 @@ def roles(
         Whether gaps in metrics can be filled; if not, metrics with gaps are left out.
     """
     frame = joined_id(frame.set_axis([str(c) for c in frame.columns], axis=1), id)
+    spoken = (id, document, system, rater, cost, *(metrics or ()), *(texts or ()), *(human or ()))
+    frame = with_paths(frame, (*spoken, *other, *(orientation or ())))
     names = list(frame.columns)
     told: dict[str, Any] = {
         "id": id, "document": document, "system": system, "rater": rater, "cost": cost,
@@ -588,11 +604,78 @@ def with_ids(found: Roles) -> tuple[NDArray[Any], list[str]]:
     return np.array(rows), [note]
 
 
+def with_paths(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame:
+    """The table with a column for each name that is a path into nested cells.
+
+    ``data.id`` is the field ``id`` of the objects in the column ``data``, and ``turns.0.text`` and
+    ``turns.-1.text`` are of the first and of the last of a list. Cells of CSV may hold JSON.
+
+    >>> import pandas as pd
+    >>> nested = pd.DataFrame({"data": [{"id": "a", "turns": ["Hi", "Bye"]}]})
+    >>> with_paths(nested, ["data.id", "data.turns.-1"]).iloc[0, 1:].tolist()
+    ['a', 'Bye']
+    """
+    known = set(map(str, frame.columns))
+    made = {}
+    for name in names:
+        if name is None or name in known or "." not in name:
+            continue
+        steps = name.split(".")
+        heads = (k for k in range(len(steps) - 1, 0, -1) if ".".join(steps[:k]) in known)
+        if (k := next(heads, None)) is not None:
+            column = frame[".".join(steps[:k])].tolist()
+            cells = [_inside(value, steps[k:]) for value in column]
+            if any(v is not None for v in cells):
+                made[name] = cells
+    return frame.assign(**made) if made else frame
+
+
+def _inside(value: Any, steps: Sequence[str]) -> Any:
+    """What lies at a path inside of a cell; None where there is nothing."""
+    for step in steps:
+        if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                return None
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list | tuple | np.ndarray) and re.fullmatch(r"-?\d{1,6}", step):
+            k = int(step)
+            value = value[k] if -len(value) <= k < len(value) else None
+        else:
+            return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def nested_paths(frame: pd.DataFrame, most: int = 12) -> list[str]:
+    """Paths to values inside of nested cells, as `with_paths` takes them, by the first rows."""
+    found: dict[str, None] = {}
+
+    def walk(name: str, value: Any, depth: int) -> None:
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if isinstance(value, Mapping) and depth < 4:
+            for key, inner in value.items():
+                walk(f"{name}.{key}", inner, depth + 1)
+        elif isinstance(value, list) and value and depth < 4:
+            walk(f"{name}.0", value[0], depth + 1)
+        elif depth and value is not None:
+            found[name] = None
+
+    for name in frame.columns:
+        for value in frame[name].head(3).tolist():
+            if isinstance(value, Mapping | list | np.ndarray):
+                walk(str(name), value, 0)
+    return list(found)[:most]
+
+
 def joined_id(frame: pd.DataFrame, id: str | None) -> pd.DataFrame:
     """The table with a column for an id made of several, such as ``conversation,turn``."""
     names = [part.strip() for part in (id or "").split(",")]
     if id is None or id in frame.columns or len(names) < 2:
         return frame
+    frame = with_paths(frame, names)
     for name in names:
         if name not in frame.columns:
             raise UnknownNameError("column", name, [str(c) for c in frame.columns])
@@ -660,6 +743,8 @@ def _metrics(
         known = column.values[column.finite]
         if looks_human(name, known_orientation(name, known) is not None):
             left[name] = MAYBE_HUMAN
+        elif plain(name) in REFERENCE_NAMES:
+            left[name] = LeftOut(Reason.REFERENCE)
         elif looks_like_position(name) or _counts(column.values):
             left[name] = LeftOut(Reason.ROW_NUMBERS, usable=True)
         elif (known == known[0]).all():

@@ -19,6 +19,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fewgold.io.arrow import FILE, STREAM, is_dataset, read_arrow, read_dataset
 from fewgold.io.cells import NUMBER, is_empty, text_of
 from fewgold.io.columns import KNOWN_NAMES, plain
 from fewgold.io.files import TITLES, Decoded, TableError, decode, read_bytes, unpacked
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
 #: What kinds of tables are called in sentences.
 KINDS = {"csv": "CSV", "tsv": "TSV", "jsonl": "JSON lines", "json": "JSON", "parquet": "Parquet",
-         "xlsx": "XLSX"}  # fmt: skip
+         "xlsx": "XLSX", "arrow": "Arrow"}  # fmt: skip
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: The sheet of a workbook of ours that explains the tasks.
 GUIDE = "how to rate"
@@ -296,6 +297,11 @@ def read_file(path: str | Path, kind: str | None = None, shown: str | None = Non
         stream: Any = getattr(sys.stdin, "buffer", None)
         data = stream.read() if stream is not None else sys.stdin.read().encode()
         data, packed = unpacked(data, name)
+    elif is_dataset(path):
+        table, said = read_dataset(path)
+        return replace(
+            _arrow(table, name, "arrow"), remarks=(Remark("splits", said),) if said else ()
+        )
     elif not Path(path).is_file():
         code, what = "missing", "there is no file"
         if Path(path).is_dir():
@@ -315,6 +321,8 @@ def _parsed(data: bytes, kind: str | None, name: str) -> TableFile:
         return _spreadsheet(data, name)
     if kind == "parquet" or (kind is None and data[:4] == b"PAR1"):
         return _parquet(data, name)
+    if kind == "arrow" or (kind is None and data.startswith((FILE, STREAM))):
+        return _arrow(read_arrow(data, name), name, "arrow")
     if data.startswith(b"SQLite format 3\x00"):
         raise TableError(
             name, "sqlite", "it is a database, such as a campaign of fewgold, and not a table",
@@ -744,9 +752,14 @@ def _parquet(data: bytes, name: str) -> TableFile:
         raise TableError(
             name, "parquet", f"it is no Parquet file that can be read: {why}", "Write it again."
         ) from None
+    return _arrow(table, name, "parquet")
+
+
+def _arrow(table: Any, name: str, kind: str) -> TableFile:
+    """An Arrow table, row by row."""
     cells = _ArrowRows(table)
     return TableFile(
-        name, "parquet", tuple(map(str, table.column_names)), cells, range(1, len(cells) + 1),
+        name, kind, tuple(map(str, table.column_names)), cells, range(1, len(cells) + 1),
         unit="row",
         _raw=lambda k: json.dumps(list(cells[k]), ensure_ascii=False, default=text_of),
         _native=partial(_as_pandas, table),

@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -176,6 +176,7 @@ class Typed:
     trouble: str = ""
     nonce: str = ""
     since: str = ""
+    scores: Mapping[str, str] = field(default_factory=dict)  # of several criteria
 
 
 def view(
@@ -190,7 +191,7 @@ def view(
     values: dict[str, Any] = {
         "token": token, "rater": rater, "said": said, "question": campaign.settings.asked,
         "scale": scale_of(campaign), "progress": progress, "last": campaign.desk.last(rater),
-        "estimate": _estimate(campaign),
+        "estimate": _estimate(campaign), "asked": questions(campaign),
     }  # fmt: skip
     if place is None:
         state, skipped = _idle(campaign, rater)
@@ -198,7 +199,9 @@ def view(
         return values | {"state": state, "skipped": skipped, "seen": seen}
     old = campaign.desk.taken_back(rater, place)
     if typed is None and old is not None:
-        typed = Typed(plain(old.score), str(old.details.get("comment", "")))
+        before_that = {name: plain(score) for name, score in old.scores.items()}
+        comment = str(old.details.get("comment", ""))
+        typed = Typed(plain(old.score), comment, scores=before_that)
     typed = typed or Typed()
     before: list[int] = []
     after: list[int] = []
@@ -213,7 +216,7 @@ def view(
         "before": [_texts(campaign.pool, p) for p in before],
         "after": [_texts(campaign.pool, p) for p in after],
         "facts": _facts(campaign, place), "typed": typed,
-        "old": "" if old is None else plain(old.score),
+        "old": "" if old is None else _told(old),
         "nonce": typed.nonce or secrets.token_urlsafe(12),
         "since": typed.since or f"{time.time():.3f}",
     }  # fmt: skip
@@ -222,6 +225,31 @@ def view(
 def scale_of(campaign: Campaign) -> Scale:
     """The scale of a campaign."""
     return Scale(campaign.settings.limits, campaign.settings.higher_is_better)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One of several criteria on the form: the name of its field, what is asked, and the scale."""
+
+    field: str
+    name: str
+    asked: str
+    scale: Scale
+
+
+def questions(campaign: Campaign) -> tuple[Question, ...]:
+    """The criteria of a campaign; none where there is a single score."""
+    return tuple(
+        Question(f"score-{k}", c.name, c.asked, Scale(c.limits, c.higher_is_better))
+        for k, c in enumerate(campaign.settings.criteria)
+    )
+
+
+def _told(rating: Rating) -> str:
+    """The score or scores of an answer in a line."""
+    if not rating.scores:
+        return plain(rating.score)
+    return ", ".join(f"{name} {plain(score)}" for name, score in rating.scores.items())
 
 
 def _texts(pool: Pool, place: int) -> dict[str, str]:
@@ -356,22 +384,31 @@ def routes(site: Site) -> APIRouter:
             # A button says more than a field beside it that was filled before.
             told = form.text("press") or form.text("score")
             comment = form.text("comment").replace("\r\n", "\n")
+            asked = questions(at.campaign)
+            each = {q.name: form.text(q.field) for q in asked}
+            scores: dict[str, float] = {}
             try:
-                score = scale_of(at.campaign).parse(told)
+                for q in asked:
+                    try:
+                        scores[q.name] = q.scale.parse(each[q.name])
+                    except FewgoldError as error:
+                        raise FewgoldError(f"{q.name}: {error.message_for('web')}") from None
+                score = next(iter(scores.values())) if asked else scale_of(at.campaign).parse(told)
                 if len(comment) > COMMENT:
                     raise FewgoldError(
                         f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."
                     )
             except FewgoldError as error:
-                typed = Typed(told, comment, error.message_for("web"), nonce, since)
+                typed = Typed(told, comment, error.message_for("web"), nonce, since, each)
                 return answer(request, at, at.desk.place_of(key), typed=typed, status=400)
-            given = Rating(key, score, at.rater, now(), "", nonce, _details(comment, since))
+            details = _details(comment, since)
+            given = Rating(key, score, at.rater, now(), "", nonce, details, scores)
             place = None
             if _partial(request):
                 stored, place = at.desk.rate_and_claim(given)
             else:
                 stored = at.desk.rate(given)
-            if stored.new or stored.score == score:
+            if stored.new or (stored.score, stored.scores) == (score, scores):
                 return onward(request, at, "Stored.", place=place)
             return onward(request, at, KEPT, "?kept=1", place)
 

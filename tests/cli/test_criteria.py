@@ -65,6 +65,12 @@ def test_one_sheet_several_columns_one_estimate(run, files) -> None:
     only = json.loads(run("estimate", "s.csv", "--criteria", "adequacy", "--json").stdout)
     assert [row["criterion"] for row in only["criteria"]] == ["adequacy"]
     assert only["criteria"][0]["limits"] == [0.0, 100.0]  # as select was told
+    whole = json.loads(
+        run("estimate", "s.csv", "--criteria", "adequacy", "--total", "--json").stdout
+    )
+    mean = only["criteria"][0]["value"]
+    assert whole["value"] == pytest.approx(mean * whole["pool_size"])
+    assert "one criterion at a time" in run("estimate", "s.csv", "--total", code=2).output
 
 
 def test_a_further_wave_keeps_the_criteria(run, files) -> None:

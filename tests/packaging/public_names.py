@@ -25,7 +25,9 @@ import fewgold
 LISTED = Path(__file__).with_name("public_names.txt")
 # Public beside those that `fewgold` itself names: what a sampler, an estimator or a bound of
 # one's own is made of, the figures, and sequences of intervals.
-FURTHER = ["bounds.sequence", "cut", "design", "errors", "estimate", "estimator", "plots"]
+FURTHER = [
+    "bounds.sequence", "cut", "design", "errors", "estimate", "estimator", "formats.logs", "plots",
+]  # fmt: skip
 _MARK = {
     inspect.Parameter.VAR_POSITIONAL: "*",
     inspect.Parameter.VAR_KEYWORD: "**",

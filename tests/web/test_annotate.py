@@ -457,3 +457,59 @@ def test_a_question_that_yes_and_no_answer(tmp_path: Path) -> None:
     assert "Is this output adequate?" in rater(campaign).look().text
     campaign.change(question="Is it fluent?")
     assert "Is it fluent?" in rater(campaign).look().text
+
+
+CRITERIA = ["fluency:1-5:higher", "adequacy:0-100:higher"]
+
+
+def several(folder: Path) -> Rater:
+    study = begin(folder, limits=None, criteria=CRITERIA)
+    study.select(4)
+    return rater(study)
+
+
+def test_one_form_asks_for_every_criterion(tmp_path: Path) -> None:
+    ann = several(tmp_path).look()
+    assert "Fluency" in ann.text and "Adequacy" in ann.text
+    assert "(0 = worst, 100 = best)" in ann.text and 'name="score"' not in ann.text
+    first = ann.form["segment"]
+    told = {"score-0": "4", "score-1": "62,5"}
+    assert ann.post(**ann.form, **told).look().status == 200
+    with Campaign(tmp_path / "study") as study:
+        (one,) = study.store.rated()
+        assert one.segment == first and one.scores == {"fluency": 4, "adequacy": 62.5}
+        assert one.score == 4 and one.details["via"] == "page"
+    assert ann.form["segment"] != first
+    # Undo shows both again, and either may be changed.
+    ann.post("/undo", **ann.undo_form)
+    assert ann.form["segment"] == first and "You took back: fluency 4, adequacy 62.5" in ann.text
+    assert re.search(r'name="score-0" value="4" checked', ann.text)
+    assert re.search(r'name="score-1"[^>]* value="62.5"', ann.text)
+
+
+def test_a_form_that_is_not_filled_is_not_stored(tmp_path: Path) -> None:
+    ann = several(tmp_path).look()
+    first = ann.form
+    for told, why in (
+        ({"score-0": "4"}, "adequacy: Give a score first"),
+        ({"score-0": "6", "score-1": "3"}, "fluency: 6 is outside the scale"),
+        ({"score-0": "4", "score-1": "many"}, "adequacy: many is not a number"),
+        ({"score": "4"}, "fluency: Give a score first"),
+    ):
+        assert ann.post(**ann.form, **told).status == 400 and why in ann.text
+        assert ann.form == first  # the same form, with what was typed
+    assert re.search(r'name="score-1"[^>]* value=""', ann.text)
+    with Campaign(tmp_path / "study") as study:
+        assert study.store.rated() == []
+
+
+def test_a_form_sent_twice_is_stored_once(tmp_path: Path) -> None:
+    ann = several(tmp_path).look()
+    first = ann.form
+    ann.post(**first, **{"score-0": "4", "score-1": "50"})
+    ann.post(**first, **{"score-0": "4", "score-1": "50"})
+    assert "sent before" not in ann.text
+    ann.post(**first, **{"score-0": "4", "score-1": "51"})
+    assert "sent before" in ann.text
+    with Campaign(tmp_path / "study") as study:
+        assert [r.scores["adequacy"] for r in study.store.rated()] == [50]

@@ -39,6 +39,47 @@
     }
   };
 
+  // Several criteria: one question after the other, and Enter when all have an answer.
+  const questions = () => [...document.querySelectorAll("#desk [data-criterion]")];
+  const answered = (q) => [...q.querySelectorAll("input")].some((i) => i.type === "radio" ? i.checked : i.value.trim());
+  const enter = (q) => {
+    const field = q && (q.querySelector("input:checked") || q.querySelector("input"));
+    if (!field) { $("send").focus({ preventScroll: true }); return; }
+    field.focus();
+    if (field.type !== "radio") field.select();
+  };
+  const several = (event, key) => {
+    const all = questions();
+    if (!all.length) return false;
+    const at = all.findIndex((q) => q.contains(document.activeElement));
+    const open = all.find((q) => !answered(q)), now = at < 0 ? open : all[at];
+    const field = now && now.querySelector("input");
+    const writes = at >= 0 && field.type !== "radio";
+    if (key === "Enter" && (at >= 0 || event.target === document.body || event.target.id === "segment")) {
+      event.preventDefault();
+      if (event.repeat || sending) return true;
+      const next = writes && answered(now) ? all[at + 1] : null;
+      if (next || open) enter(next || open); else $("send").click();
+      return true;
+    }
+    if (key === "Backspace" && !(writes && field.value)) {
+      event.preventDefault();
+      enter(all[Math.max(0, (at < 0 ? all.length : at) - 1)]);
+      return true;
+    }
+    if (writes || !now) return writes;
+    const pressed = [...now.querySelectorAll("[data-answers]")].find((i) => i.dataset.answers.split(" ").includes(key));
+    if (pressed) {
+      event.preventDefault();
+      if (event.repeat) return true;
+      pressed.checked = true;
+      enter(all[all.indexOf(now) + 1] || all.find((q) => !answered(q)));
+      return true;
+    }
+    if (field.type !== "radio" && /^[-0-9.,]$/.test(key)) { enter(now); return true; }
+    return false;
+  };
+
   const busy = (on) => {
     sending = on;
     if ($("desk")) $("desk").setAttribute("aria-busy", String(on));
@@ -53,6 +94,7 @@
       return;
     }
     if (off || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (several(event, key)) return;
     const button = [...document.querySelectorAll("#desk [data-keys]")].find((b) => b.dataset.keys.split(" ").includes(key));
     const press = button || { u: $("undo"), s: $("skip") }[key];
     if (press) {

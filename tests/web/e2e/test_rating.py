@@ -170,3 +170,35 @@ def test_attacks_do_nothing(visit: Visit, tmp_path: Path) -> None:
             assert page.locator("main script, main img[src=x], main [onerror]").count() == 0
         page.close()
         assert not any("Traceback" in line for line in server.errors)
+
+
+def test_all_criteria_of_a_segment_by_keyboard(visit: Visit, tmp_path: Path) -> None:
+    path = tmp_path / "several"
+    secrets = live.campaign(
+        path, "ann", limits=None,
+        criteria=["fluency:1-5:higher", "adequacy:0-100:higher", "toxic:0-1:lower"],
+    )  # fmt: skip
+    with live.Server(path) as server:
+        page = visit(f"{server.origin}/rate/{secrets['ann']}")
+        first = shown(page)
+        for key in ("4", "7", "5", "Enter", "n"):  # one question after the other
+            page.keyboard.press(key)
+        page.keyboard.press("Enter")
+        second = onward(page, first)
+        # Going back changes an answer, and what is open keeps Enter from storing.
+        for key in ("2", "Enter", "Backspace", "3", "9", "0", "Enter", "Enter", "y", "Enter"):
+            page.keyboard.press(key)
+        third = onward(page, second)
+        with Campaign(path) as campaign:
+            assert [dict(r.scores) for r in campaign.store.rated()] == [
+                {"fluency": 4, "adequacy": 75, "toxic": 0},
+                {"fluency": 3, "adequacy": 90, "toxic": 1},
+            ]
+        assert third not in (first, second)
+        page.keyboard.press("1")
+        assert page.is_checked("[data-testid=score-0-1]")
+        page.focus("#segment")
+        page.keyboard.press("u")
+        assert onward(page, third) == second
+        assert page.is_checked("[data-testid=score-0-3]")
+        assert page.input_value("[data-testid=score-1]") == "90"

@@ -1,0 +1,65 @@
+"""Logs of evaluation tools: outputs with the scores of judges, as tables to choose from.
+
+>>> from fewgold.formats import logs
+>>> "inspect" in logs.names()
+True
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from fewgold.errors import UnknownNameError
+from fewgold.formats.base import Probe
+from fewgold.formats.logs.base import EvalLog, HumanScore, LogFile, LogFormat, Output
+
+__all__ = ["EvalLog", "HumanScore", "LogFormat", "Output", "get", "names", "read", "recognise"]
+
+# In the order in which they are asked whether a file is theirs: the choosy ones first.
+_WHERE = {
+    "inspect": "inspect:Inspect",
+    "promptfoo": "promptfoo:Promptfoo",
+    "deepeval": "deepeval:DeepEval",
+    "lm-eval": "harness:LmEval",
+    "openai-evals": "harness:OpenAIEvals",
+    "langsmith": "platforms:LangSmith",
+    "mlflow": "mlflow:MLflow",
+    "langfuse": "platforms:Langfuse",
+}
+
+
+def names() -> tuple[str, ...]:
+    """The names of all logs that are known."""
+    return tuple(_WHERE)
+
+
+@cache
+def get(name: str) -> LogFormat:
+    """The log format of that name."""
+    if name not in _WHERE:
+        raise UnknownNameError("evaluation log", name, _WHERE)
+    module, _, cls = _WHERE[name].partition(":")
+    made = getattr(import_module(f"fewgold.formats.logs.{module}"), cls)()
+    assert isinstance(made, LogFormat)
+    return made
+
+
+def recognise(path: str | Path) -> LogFormat | None:
+    """Whose log a file (or folder) is, judged by its content; None if it is nobody's."""
+    probe = Probe(path)
+    if not probe.path.exists():
+        return None
+    file = LogFile(probe)
+    return next((f for f in map(get, _WHERE) if f.recognises(file)), None)
+
+
+def read(path: str | Path, format: str | None = None) -> EvalLog:
+    """The outputs in a log, its format recognised unless given; refuses one that is not whole."""
+    found = recognise(path) if format is None else get(format)
+    if found is None:
+        raise UnknownNameError("evaluation log", str(path), _WHERE)
+    log = found.read(LogFile(Probe(path)))
+    log.require(str(path))
+    return log

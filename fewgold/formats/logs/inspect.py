@@ -1,0 +1,224 @@
+"""Logs of Inspect AI: ``.eval`` (a zip file of JSON) and ``.json``; a folder of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fewgold.errors import DataError
+from fewgold.formats.base import Probe
+from fewgold.formats.logs.base import (
+    EvalLog,
+    Gathered,
+    LogFile,
+    LogFormat,
+    Output,
+    at,
+    label,
+    mean,
+    objects,
+    said,
+)
+
+# Correct, incorrect, partially correct, no answer: how Inspect itself counts them.
+_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_MOST_BYTES = 2_000_000_000
+_ATTACHED = re.compile(r"attachment://([0-9a-zA-Z]{8,64})")
+SUFFIXES = (".eval", ".json")
+
+
+class Inspect(LogFormat):
+    """Inspect AI. A sample is an item, its epochs are repeats, its model is the system."""
+
+    name = "inspect"
+    title = "Inspect AI"
+    takes = "a copy of the log with one more score on each rated sample"
+
+    def recognises(self, file: LogFile) -> bool:
+        """A zip file with a header or samples, or an object with ``eval`` and ``plan``."""
+        if file.probe.is_folder:
+            found = log_files(file.path)
+            return bool(found) and all(self.recognises(LogFile(Probe(p))) for p in found)
+        if file.probe.head[:4] == b"PK\x03\x04":
+            try:
+                with zipfile.ZipFile(file.path) as packed:
+                    names = packed.namelist()
+            except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):
+                return False
+            marks = ("header.json", "_journal/start.json", "start.json")
+            return any(n in marks or n.startswith("samples/") for n in names)
+        if not file.probe.is_text or '"eval"' not in file.probe.text:
+            return False
+        whole = file.whole
+        return isinstance(whole, Mapping) and isinstance(whole.get("eval"), Mapping) and (
+            "samples" in whole or {"plan", "status"} <= set(whole)
+        )  # fmt: skip
+
+    def read(self, file: LogFile) -> EvalLog:
+        """The samples of one log, or of all logs in a folder."""
+        found = Gathered(self)
+        paths = log_files(file.path) if file.probe.is_folder else [file.path]
+        logs = [(p, *_opened(p)) for p in paths]
+        tasks = {_task(header) for _, header, _ in logs}
+        for path, header, samples in logs:
+            where = f"{path.name}, " if len(paths) > 1 else ""
+            for place, sample in samples:
+                _sample(found, f"{where}{place}", sample, header, len(tasks) > 1)
+            if header.get("status") not in ("success", None):
+                found.notes.append(
+                    f"the run of {path.name} ended with status {label(header['status'])!r}: "
+                    "samples may be missing"
+                )
+        failed = sum("error" in o.keep for o in found.outputs)
+        if failed:
+            found.notes.append(f"{failed} samples ended with an error (column error)")
+        return found.done()
+
+
+def log_files(folder: Path) -> list[Path]:
+    """The files in a folder, if all look like logs by their names; empty else."""
+    files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    files = [p for p in files if p.name not in ("logs.json", "listing.json")]
+    return files if all(p.suffix in SUFFIXES for p in files) else []
+
+
+def _task(header: Mapping[str, Any]) -> str:
+    return label(at(header, "eval", "task"))
+
+
+def _opened(path: Path) -> tuple[Mapping[str, Any], list[tuple[str, Any]]]:
+    """The header of a log and its samples, each with its place."""
+    with path.open("rb") as start:
+        zipped = start.read(4) == b"PK\x03\x04"
+    if not zipped:
+        whole = LogFile(Probe(path)).object()
+        samples = whole.get("samples")
+        if not isinstance(samples, list):
+            raise DataError(
+                f"{str(path)!r} is a log of Inspect AI without samples. Run the evaluation with "
+                "samples logged, or take the log of a run that was completed."
+            )
+        return whole, [(f"sample {k}", s) for k, s in enumerate(samples, 1)]
+    try:
+        with zipfile.ZipFile(path) as packed:
+            parts = dict(_parts(packed, path))
+    except (zipfile.BadZipFile, OSError, EOFError, zlib.error, NotImplementedError,
+            RuntimeError, ValueError) as error:  # fmt: skip
+        raise DataError(
+            f"cannot read {str(path)!r}: the zip file is damaged or packed in a way that is not "
+            f"known here ({error}). Write it again with: inspect log convert --to json."
+        ) from None
+    header: dict[str, Any] = {}
+    for name in ("_journal/start.json", "start.json", "results.json", "header.json"):
+        if isinstance(parts.get(name), Mapping):
+            header |= parts[name]
+    samples = [(n, v) for n, v in parts.items() if n.startswith("samples/")]
+    if samples:
+        return header, samples
+    lists = [(n, v) for n, v in parts.items() if "summar" in n and isinstance(v, list)]
+    joint = [v for n, v in lists if n in ("summaries.json", "summary.json")]
+    summaries = [s for v in joint[:1] or [v for _, v in lists] for s in v]
+    if not summaries:
+        raise DataError(f"{str(path)!r} is a log of Inspect AI without samples.")
+    return header, [(f"summary {k}", s) for k, s in enumerate(summaries, 1)]
+
+
+def _parts(packed: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, Any]]:
+    """The JSON files in a log; of a file that is there twice the last, as Inspect reads it."""
+    wanted = {i.filename: i for i in packed.infolist() if i.filename.endswith(".json")}
+    size = sum(i.file_size for i in wanted.values())
+    if size > _MOST_BYTES:
+        raise DataError(
+            f"{str(path)!r} unpacks to {size / 1e9:.1f} GB, more than {_MOST_BYTES / 1e9:g} GB. "
+            "Split the run into several logs."
+        )
+    for name, info in wanted.items():
+        if name.startswith("samples/") or "/" not in name or name.startswith("_journal/"):
+            text = packed.read(info)
+            try:
+                yield name, json.loads(text)
+            except (ValueError, RecursionError) as error:
+                yield name, f"is not JSON: {error}"
+
+
+def _sample(
+    found: Gathered, place: str, sample: Any, header: Mapping[str, Any], several: bool
+) -> None:
+    """One sample of one epoch."""
+    if not isinstance(sample, Mapping):
+        why = sample if isinstance(sample, str) and "JSON" in sample else "is no object {…}."
+        return found.reject(place, why, sample)
+    id_ = label(sample.get("id"))
+    if not id_:
+        return found.reject(place, "the sample has no id.", sample)
+    held = sample.get("attachments")
+    attached = held if isinstance(held, Mapping) else {}
+
+    def shown(value: Any) -> str:
+        return _ATTACHED.sub(lambda m: said(attached.get(m[1], m[0])), said(value))
+
+    scores: dict[str, Any] = {}
+    human: dict[str, Any] = {}
+    for name, score in _scores(sample).items():
+        value = score.get("value") if isinstance(score, Mapping) else score
+        by_people = _by_people(name, score)
+        for part, one in _values(name, value):
+            (human if by_people else scores)[part] = one
+    output = sample.get("output")
+    answer = at(output, "completion") or at(output, "choices", 0, "message", "content")
+    if not answer and not output:  # a summary has no output, but scores keep the answer
+        answer = next((a for s in _scores(sample).values() if (a := at(s, "answer"))), "")
+    choices = sample.get("choices")
+    task = _task(header)
+    keep = {
+        "task": task, "metadata": sample.get("metadata") or None, "sample_uuid": sample.get("uuid"),
+        "error": said(at(sample, "error", "message") or sample.get("error") or None) or None,
+    }  # fmt: skip
+    asked = shown(sample.get("input"))
+    if isinstance(choices, list) and choices:
+        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        listed = [f"{letters[k % 26]}) {said(c)}" for k, c in enumerate(choices)]
+        asked = "\n".join([asked, *listed])
+    found.use(Output(
+        f"{task}:{id_}" if several else id_, asked, shown(answer), shown(sample.get("target")),
+        label(at(header, "eval", "model")), "", label(sample.get("epoch")), scores, human,
+        {k: v for k, v in keep.items() if v},
+    ))  # fmt: skip
+
+
+def _scores(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The scores of a sample by scorer; logs of early versions have one without a name."""
+    found = sample.get("scores")
+    if isinstance(found, Mapping):
+        return found
+    return {"score": sample["score"]} if isinstance(sample.get("score"), Mapping) else {}
+
+
+def _by_people(name: str, score: Any) -> bool:
+    """Whether a score was given by people: so called, or written back by fewgold."""
+    return name.lower().startswith("human") or at(score, "metadata", "scored_by") == "people"
+
+
+def _values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Each value of a score under its name; letters as numbers."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield f"{name}.{key}", _letter(inner)
+    elif isinstance(value, list):
+        yield name, mean(map(_letter, value))
+    else:
+        yield name, _letter(value)
+
+
+def _letter(value: Any) -> Any:
+    return _LETTERS.get(value, value) if isinstance(value, str) else value
+
+
+def reducible(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The results of the scorers in a header."""
+    return objects(at(header, "results", "scores"))

@@ -1,0 +1,287 @@
+"""Exports of Langfuse and LangSmith: traces or runs, with scores or feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fewgold.formats.logs.base import (
+    EvalLog,
+    Gathered,
+    LogFile,
+    LogFormat,
+    Output,
+    at,
+    label,
+    mean,
+    number,
+    objects,
+    parsed,
+    said,
+)
+from fewgold.io import plain
+
+# Langfuse: fields of traces and observations, in camel case or with underscores -----------------
+
+_TRACE = {
+    "id", "traceid", "projectid", "timestamp", "name", "userid", "sessionid", "release", "version",
+    "environment", "tags", "bookmarked", "public", "input", "output", "metadata", "latency",
+    "usage", "usagedetails", "inputcost", "outputcost", "totalcost", "costdetails", "level",
+    "errorcount", "warningcount", "defaultcount", "debugcount", "observationcount", "inputtokens",
+    "outputtokens", "totaltokens", "prompttokens", "completiontokens", "createdat", "updatedat",
+    "externalid", "htmlpath", "observations", "scores", "comments", "type", "starttime", "endtime",
+    "completionstarttime", "model", "modelid", "providedmodelname", "internalmodelid",
+    "modelparameters", "statusmessage", "parentobservationid", "promptid", "promptname",
+    "promptversion", "timetofirsttoken", "unit", "tracename", "tracetags", "tracetimestamp",
+    "inputprice", "outputprice", "totalprice", "usagepricingtiername", "usagepricingtierid",
+    "toolcalls", "tooldefinitions", "toolcallnames", "isdeleted", "eventts", "key", "prompt",
+}  # fmt: skip
+_TRACE_MARKS = {"sessionid", "userid", "bookmarked", "public", "environment", "release", "tags",
+                "timestamp", "htmlpath", "parentobservationid", "providedmodelname"}  # fmt: skip
+_SCORE = {"traceid", "name", "value", "datatype"}
+
+
+class Langfuse(LogFormat):
+    """Langfuse. A trace is an item, its session the conversation; annotations are by people."""
+
+    name = "langfuse"
+    title = "Langfuse"
+    takes = "JSON lines for POST /api/public/scores, one object per score"
+
+    def recognises(self, file: LogFile) -> bool:
+        """Traces, observations or scores: a table, a list, or ``data`` of the public API."""
+        if _traces_of(_peek(file)) is not None:
+            return True
+        keys = set(map(plain, file.first))
+        if keys >= _SCORE and len(keys & {"id", "source", "observationid", "stringvalue"}) > 1:
+            return True
+        return {"id", "input", "output"} <= keys and len(keys & _TRACE_MARKS) >= 4
+
+    def read(self, file: LogFile) -> EvalLog:
+        """One output for each trace or observation."""
+        found = Gathered(self)
+        inner = _traces_of(_peek(file))
+        rows: list[tuple[str, Any, Any]]
+        if inner is None:
+            rows = list(file.records())
+        else:
+            rows = [(f"trace {k}", row, row) for k, row in enumerate(inner, 1)]
+        scores: dict[str, list[Mapping[str, Any]]] = {}
+        for place, row, raw in rows:
+            if not isinstance(row, Mapping):
+                found.reject(place, row if isinstance(row, str) else "is no object {…}.", raw)
+                continue
+            plainly = {plain(str(k)): v for k, v in row.items()}
+            if _SCORE - {"datatype"} <= set(plainly) and "input" not in plainly:
+                trace = label(plainly["traceid"])
+                if not trace:
+                    found.reject(place, "the score has no traceId.", raw)
+                    continue
+                found.use()
+                scores.setdefault(trace, []).append(plainly)
+            elif id_ := label(plainly.get("id")):
+                found.use(_trace(id_, row, plainly))
+            else:
+                found.reject(place, "it has no id.", raw)
+        known = {o.id for o in found.outputs}
+        for trace, made in scores.items():
+            if trace not in known:
+                metrics, human = _scored(made)
+                found.outputs.append(
+                    Output(trace, scores=metrics, human=human, keep={"trace_id": trace})
+                )
+        return found.done()
+
+
+def _peek(file: LogFile) -> Any:
+    """The whole file where it is one JSON object that may hold traces; else None."""
+    probe = file.probe
+    if probe.is_folder or not probe.is_text or not probe.text.lstrip().startswith("{"):
+        return None
+    marks = ('"data"', '"trace"', '"observations"')
+    return file.whole if any(m in probe.text for m in marks) else None
+
+
+def _traces_of(whole: Any) -> list[Any] | None:
+    """The traces in an answer of the public API, or in the download of one trace."""
+    data = at(whole, "data")
+    if isinstance(data, list) and isinstance(at(whole, "meta"), Mapping):
+        return data if any(_is_trace(d) for d in objects(data[:3])) else None
+    if isinstance(inner := at(whole, "trace"), Mapping) and _is_trace(inner):
+        loose = [s for s in objects(at(whole, "scores")) if "scores" not in inner]
+        return [dict(inner) | ({"scores": loose} if loose else {})]
+    return [whole] if isinstance(whole, Mapping) and _is_trace(whole) else None
+
+
+def _is_trace(row: Mapping[str, Any]) -> bool:
+    keys = set(map(plain, map(str, row)))
+    return ({"id", "input", "output"} <= keys and len(keys & _TRACE_MARKS) >= 3) or (
+        keys >= {"traceid", "name", "value"}
+    )
+
+
+def _trace(id_: str, row: Mapping[str, Any], plainly: Mapping[str, Any]) -> Output:
+    metrics, human = _scored([
+        {plain(str(k)): v for k, v in s.items()} for s in objects(parsed(plainly.get("scores")))
+    ])  # fmt: skip
+    more: dict[str, Any] = {}
+    for name, value in row.items():  # tables have a column for each score
+        if plain(str(name)) not in _TRACE:
+            given = parsed(value)
+            one = mean(given) if isinstance(given, list) else given
+            if number(one) is not None:
+                metrics.setdefault(str(name), one)
+            else:
+                more[str(name)] = said(given)
+    flat = parsed(plainly.get("scores"))
+    for name, value in flat.items() if isinstance(flat, Mapping) else ():
+        metrics.setdefault(str(name), mean(value) if isinstance(value, list) else value)
+    model = next(
+        (m for n in ("providedmodelname", "model", "modelid") if (m := label(plainly.get(n)))), ""
+    )
+    held = parsed(plainly.get("metadata"))
+    trace = label(plainly.get("traceid"))
+    keep = {"trace_id": trace or id_, "name": plainly.get("name"), "metadata": held or None,
+            "time": plainly.get("timestamp") or plainly.get("starttime"), **more}  # fmt: skip
+    if trace:
+        keep["observation_id"] = id_
+    return Output(
+        id_, said(parsed(plainly.get("input"))), said(parsed(plainly.get("output"))), "",
+        model or label(at(held, "model")), label(plainly.get("sessionid")), "", metrics, human,
+        {k: v for k, v in keep.items() if v},
+    )  # fmt: skip
+
+
+def _scored(scores: list[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Scores by judges and by people; several of one name are averaged."""
+    by: tuple[dict[str, list[Any]], dict[str, list[Any]]] = ({}, {})
+    for score in scores:
+        name = label(score.get("name"))
+        value = score.get("value")
+        if plain(str(score.get("datatype") or "")) == "categorical" or value is None:
+            value = score.get("stringvalue", value)
+        if name:
+            people = str(score.get("source") or "").upper() == "ANNOTATION"
+            by[people].setdefault(name, []).append(value)
+    metrics, human = ({n: mean(v) for n, v in made.items()} for made in by)
+    return metrics, human
+
+
+# LangSmith ----------------------------------------------------------------------------------------
+
+_RUN = {"inputs", "outputs", "run_type", "trace_id", "session_id", "dotted_order",
+        "reference_example_id", "feedback_stats", "parent_run_id", "start_time"}  # fmt: skip
+_FEEDBACK = ("feedback.", "feedback/", "evaluators.")
+_THREADS = ("thread_id", "session_id", "conversation_id")
+
+
+class LangSmith(LogFormat):
+    """LangSmith. An example is an item, an experiment is a system; a run without one stands alone.
+
+    Runs of one thread are one conversation.
+    """
+
+    name = "langsmith"
+    title = "LangSmith"
+    takes = "JSON lines with the arguments of Client.create_feedback, one object per score"
+
+    def recognises(self, file: LogFile) -> bool:
+        """Runs, examples with runs, or a table with inputs, outputs and feedback."""
+        first = file.first
+        keys = set(map(str, first))
+        if any(k.startswith(_FEEDBACK) for k in keys) and any(
+            k in ("inputs", "example_id") or k.startswith(("inputs.", "input.")) for k in keys
+        ):
+            return True
+        if {"reference_outputs", "inputs", "outputs"} <= keys and keys & {"run_id", "id", "status"}:
+            return True
+        if {"inputs", "runs"} <= keys and isinstance(first.get("runs"), list):
+            return True
+        return "inputs" in keys and len(keys & _RUN) >= 4
+
+    def read(self, file: LogFile) -> EvalLog:
+        """One output for each root run."""
+        found = Gathered(self)
+        inner = 0
+        for place, row, raw in file.records():
+            if isinstance(row, str):
+                found.reject(place, row, raw)
+            elif isinstance(runs := row.get("runs"), list) and "inputs" in row:
+                example = label(row.get("id"))
+                if not example:
+                    found.reject(place, "the example has no id.", raw)
+                    continue
+                made = [_run(r, example, row) for r in objects(runs)]
+                found.use(*made)
+            elif label(row.get("parent_run_id")):
+                inner += 1
+                found.skip()
+            elif not (label(row.get("id")) or _example(row) or label(row.get("run_id"))):
+                found.reject(place, "it has neither an id nor an example.", raw)
+            else:
+                found.use(_run(row, _example(row)))
+        if inner:
+            found.notes.append(f"{inner} steps inside of runs are not items of their own")
+        return found.done()
+
+
+def _example(row: Mapping[str, Any]) -> str:
+    return label(row.get("reference_example_id")) or label(row.get("example_id"))
+
+
+def _part(row: Mapping[str, Any], *names: str) -> Any:
+    """A field, or all columns that begin with its name and a dot."""
+    for name in names:
+        if row.get(name) is not None:
+            return parsed(row[name])
+        inner = {k.partition(".")[2]: parsed(v) for k, v in row.items() if k.startswith(f"{name}.")}
+        if inner:
+            return inner
+    return None
+
+
+def _run(row: Mapping[str, Any], example: str, item: Mapping[str, Any] | None = None) -> Output:
+    run = label(row.get("run_id")) or label(row.get("id"))
+    metrics: dict[str, Any] = {}
+    human: dict[str, Any] = {}
+    for name, value in row.items():
+        key = next((name.removeprefix(p) for p in _FEEDBACK if name.startswith(p)), None)
+        if key and not key.endswith((".comment", "_comment", ".reasoning")):
+            metrics[key] = value
+    stats = parsed(row.get("feedback_stats"))
+    for key, told in stats.items() if isinstance(stats, Mapping) else ():
+        metrics[str(key)] = at(told, "avg") if isinstance(told, Mapping) else told
+    given: dict[tuple[bool, str], list[Any]] = {}
+    listed = row.get("feedback") or row.get("feedbacks") or row.get("evaluation_results")
+    listed = at(listed, "results") or listed
+    for one in objects(parsed(listed)):
+        kind = label(at(one, "feedback_source", "type"))
+        people = kind == "app" or kind == "human"
+        value = one.get("score") if one.get("score") is not None else one.get("value")
+        if key := label(one.get("key")):
+            given.setdefault((people, key), []).append(value)
+    for (people, key), values in given.items():
+        (human if people else metrics)[key] = mean(values)
+        if people:
+            metrics.pop(key, None)  # the average over all sources
+    extra = at(parsed(row.get("extra")), "metadata")
+    held = extra if isinstance(extra, Mapping) else parsed(row.get("metadata"))
+    thread = next((t for n in _THREADS if (t := label(at(held, n)))), "")
+    system = next(filter(None, (
+        label(row.get("session_name")), label(row.get("experiment")),
+        label(row.get("experiment_name")), label(at(held, "ls_model_name")),
+        label(row.get("session_id")),
+    )), "")  # fmt: skip
+    reference = _part(row, "reference_outputs", "reference", "reference_example")
+    if reference is None and item is not None:
+        reference = item.get("outputs")
+    keep = {
+        "run_id": run, "name": row.get("name"), "metadata": held or None,
+        "error": said(row.get("error")) or None, "time": row.get("start_time"),
+    }  # fmt: skip
+    asked = _part(row, "inputs", "input")
+    return Output(
+        example or run, said(asked if asked is not None or item is None else item.get("inputs")),
+        said(_part(row, "outputs", "output")), said(reference), system, thread,
+        label(row.get("repetition")), metrics, human, {k: v for k, v in keep.items() if v},
+    )  # fmt: skip

@@ -1,0 +1,228 @@
+"""Results of promptfoo: JSON of ``promptfoo eval -o results.json``, JSON lines and CSV."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fewgold.errors import DataError
+from fewgold.formats.logs.base import (
+    EvalLog,
+    Gathered,
+    LogFile,
+    LogFormat,
+    Output,
+    at,
+    dumped,
+    label,
+    mean,
+    objects,
+    said,
+)
+from fewgold.io import TableFile, is_empty, read_file
+
+_FIELDS = {"vars", "provider", "success", "gradingResult", "namedScores", "testIdx", "promptIdx",
+           "latencyMs", "testCase"}  # fmt: skip
+# A cell of CSV: the verdict, perhaps scores in brackets, the output, perhaps the grader's reason.
+_CELL = re.compile(r"\[(PASS|FAIL|ERROR)\][ \t]*(?:\(([^)\n]*)\))?\s*(.*)", re.DOTALL)
+_REASON = re.compile(r"\n\s*(?:Pass|Fail) Reason: .*\Z", re.DOTALL)
+
+
+class Promptfoo(LogFormat):
+    """promptfoo. A test case is an item; provider and prompt are the system."""
+
+    name = "promptfoo"
+    title = "promptfoo"
+
+    def recognises(self, file: LogFile) -> bool:
+        """Results under ``results``, lines with ``gradingResult``, or cells like [PASS]."""
+        if file.probe.is_folder or not file.probe.is_text:
+            return False
+        if len(_FIELDS & set(file.first)) >= 4:
+            return True
+        start = file.probe.text.lstrip()[:1]
+        if start == "{":
+            if '"results"' not in file.probe.text:
+                return False
+            return _is_results(file.whole)
+        return start != "[" and sum(map(_is_system, file.first)) > 0 and _verdicts(file) > 0
+
+    def read(self, file: LogFile) -> EvalLog:
+        """The results, one output for each test case, provider and prompt."""
+        found = Gathered(self)
+        if len(_FIELDS & set(file.first)) >= 4:
+            rows = [(place, row) for place, row, _ in file.records()]
+        elif file.probe.text.lstrip()[:1] == "{":
+            rows = list(_results(file))
+        else:
+            _table(found, read_file(file.path))
+            return found.done()
+        prompts = {key for _, r in rows if isinstance(r, Mapping) for key in [_prompt(r)] if key}
+        providers = {_provider(r) for _, r in rows if isinstance(r, Mapping)} - {""}
+        first: dict[str, str] = {}  # the test case with these variables that came first
+        for place, row in rows:
+            if not isinstance(row, Mapping):
+                why = row if isinstance(row, str) else "is no object {…}."
+                found.reject(place, why, row)
+                continue
+            test = label(row.get("testIdx"))
+            held = row.get("vars") if row.get("vars") is not None else at(row, "testCase", "vars")
+            variables = dumped(held)
+            if not test and held is None:
+                found.reject(place, "it has neither testIdx nor vars.", row)
+                continue
+            # Repeats of a test case have numbers of their own and the same variables.
+            told = dumped(at(row, "testCase", "assert")) if held in (None, {}) else ""
+            base = first.setdefault(
+                f"{variables}{told}{label(row.get('description'))}", test or str(len(first))
+            )
+            system = " / ".join(filter(None, (
+                _provider(row), _prompt(row) if len(prompts) > 1 or not providers else "",
+            )))  # fmt: skip
+            found.use(_output(row, base, system, held))
+        return found.done()
+
+
+def _is_results(whole: Any) -> bool:
+    inner = at(whole, "results")
+    rows = at(inner, "results") if isinstance(inner, Mapping) else inner
+    if isinstance(rows, list) and rows:
+        return any(len(_FIELDS & set(row)) >= 3 for row in objects(rows)[:3])
+    return isinstance(at(inner, "table", "body"), list)
+
+
+def _results(file: LogFile) -> Iterator[tuple[str, Any]]:
+    whole = file.object()
+    inner = whole.get("results")
+    rows = at(inner, "results") if isinstance(inner, Mapping) else inner
+    if not isinstance(rows, list) or not rows:
+        raise DataError(
+            f"{str(file.path)!r} is a file of promptfoo without results. Write it again with: "
+            "promptfoo export eval latest -o results.json."
+        )
+    yield from ((f"result {k}", row) for k, row in enumerate(rows, 1))
+
+
+def _provider(row: Mapping[str, Any]) -> str:
+    given = row.get("provider")
+    if isinstance(given, Mapping):
+        return label(given.get("label")) or label(given.get("id"))
+    return label(given)
+
+
+def _prompt(row: Mapping[str, Any]) -> str:
+    """What a prompt is called: its label where it is short, else its number."""
+    name = label(at(row, "prompt", "label"))
+    number = label(row.get("promptIdx"))
+    short = name and len(name) <= 60 and "\n" not in name
+    return name if short else f"prompt {number}" if number else ""
+
+
+def _output(row: Mapping[str, Any], base: str, system: str, variables: Any) -> Output:
+    grading = row.get("gradingResult")
+    scores: dict[str, Any] = {}
+    human: dict[str, Any] = {}
+    error = row.get("error")
+    bare = not grading and row.get("response") is None
+    failed = row.get("failureReason") == 2 or (bare and bool(error))
+    if not failed:
+        scores["passed"] = row.get("success") if "success" in row else at(grading, "pass")
+        scores["score"] = row.get("score") if "score" in row else at(grading, "score")
+    named = row.get("namedScores") or at(grading, "namedScores")
+    for name, value in named.items() if isinstance(named, Mapping) else ():
+        scores[str(name)] = value
+    parts: dict[str, list[Any]] = {}
+    for part in objects(at(grading, "componentResults")):
+        kind = label(at(part, "assertion", "type"))
+        value = part.get("score") if part.get("score") is not None else part.get("pass")
+        if kind == "human":
+            human.setdefault("human", value)
+        elif kind and not at(part, "assertion", "metric"):
+            parts.setdefault(kind, []).append(value)
+    for kind, values in parts.items():
+        if kind not in scores:
+            scores[kind] = mean(values)
+    prompt = at(row, "prompt", "raw") or at(row, "prompt", "display")
+    asked = said(_chat(prompt)) or said(variables)
+    response = row.get("response")
+    answer = response.get("output") if isinstance(response, Mapping) else response
+    keep = {
+        "description": row.get("description") or at(row, "testCase", "description"),
+        "vars": variables or None, "error": said(error) if error and failed else None,
+        "testIdx": label(row.get("testIdx")), "promptIdx": label(row.get("promptIdx")),
+        "result_id": row.get("id"),
+    }  # fmt: skip
+    return Output(
+        base, asked, said(answer), "", system, _conversation(row), "", scores, human,
+        {k: v for k, v in keep.items() if v not in (None, "")},
+    )  # fmt: skip
+
+
+def _conversation(row: Mapping[str, Any]) -> str:
+    for place in (("metadata",), ("testCase", "metadata")):
+        for name in ("conversationId", "sessionId"):
+            if found := label(at(row, *place, name)):
+                return found
+    return ""
+
+
+def _chat(prompt: Any) -> Any:
+    """A prompt as messages where it is a JSON list of them."""
+    from fewgold.formats.logs.base import parsed
+
+    found = parsed(prompt)
+    return found if isinstance(found, list) and objects(found) else prompt
+
+
+# CSV: a column for each variable, and one for each provider and prompt --------------------------
+
+
+def _is_system(name: str) -> bool:
+    return re.match(r"\s*\[[^\]]+\]", name) is not None
+
+
+def _verdicts(file: LogFile) -> int:
+    return sum(file.probe.text.count(f"[{word}]") for word in ("PASS", "FAIL", "ERROR"))
+
+
+def _table(found: Gathered, table: TableFile) -> None:
+    places = [k for k, n in enumerate(table.header) if _is_system(n)]
+    variables = [k for k in range(len(table.header)) if k not in places]
+    first: dict[str, str] = {}
+    for k, row in enumerate(table.rows, 1):
+        if row.why:
+            found.reject(row.place, row.why, row.raw)
+            continue
+        given = {table.header[v]: row.cells[v] for v in variables if not is_empty(row.cells[v])}
+        base = first.setdefault(dumped(given), str(k))
+        outputs = []
+        for p in places:
+            cell = _CELL.fullmatch(str(row.cells[p] or "").strip())
+            if cell is None:
+                continue
+            verdict, numbers, text = cell[1], cell[2] or "", _REASON.sub("", cell[3]).strip()
+            scores: dict[str, Any] = {}
+            if verdict != "ERROR":
+                scores = {"passed": verdict == "PASS", **_numbers(numbers)}
+            failed = {"error": text} if verdict == "ERROR" else {}
+            outputs.append(Output(
+                base, said(given), "" if failed else text, "", table.header[p].strip(),
+                scores=scores, keep={"vars": given, **failed},
+            ))  # fmt: skip
+        if outputs:
+            found.use(*outputs)
+        elif given or any(not is_empty(c) for c in row.cells):
+            found.reject(row.place, "has no cell that begins with [PASS], [FAIL] or [ERROR].",
+                         row.raw)  # fmt: skip
+        else:
+            found.skip()
+
+
+def _numbers(text: str) -> dict[str, Any]:
+    """Scores in brackets, such as ``0.50, relevance: 1.00``."""
+    found = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, colon, value = part.rpartition(":")
+        found[name.strip() if colon else "score"] = value.strip()
+    return found

@@ -1,0 +1,297 @@
+"""Logs of evaluation tools: what is read of them, and the whole way through the commands."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from fewgold import formats
+from fewgold.cli import app
+from fewgold.doctor import examine
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats import logs
+from fewgold.formats.logs.base import EvalLog, as_scores, mean, said
+from fewgold.io.columns import roles
+from fewgold.sheets import open_table
+from formats import log_samples as made
+
+KINDS = [(tool, file) for tool, files in made.MAKERS.items() for file in files]
+
+
+def one(tool: str, file: str, folder: Path) -> Path:
+    return made.MAKERS[tool][file](folder / file)
+
+
+def run(*words: str, code: int = 0) -> Any:
+    done = CliRunner().invoke(app, [*words])
+    assert done.exit_code == code, f"{words}: {done.output}{done.exception!r}"
+    return done
+
+
+def rate(sheet: Path) -> None:
+    """Scores of people that follow the id."""
+    table = pd.read_csv(sheet, dtype=str, keep_default_na=False)
+    table["score"] = [str(sum(map(ord, i)) % 5) for i in table["id"]]
+    table.to_csv(sheet, index=False)
+
+
+@pytest.mark.parametrize(("tool", "file"), KINDS)
+def test_a_log_is_recognised_whatever_its_name(tool: str, file: str, tmp_path: Path) -> None:
+    path = one(tool, file, tmp_path)
+    found = logs.recognise(path)
+    assert found is not None and found.name == tool
+    other = path.rename(tmp_path / "log.dat")
+    found = logs.recognise(other)
+    assert found is not None and found.name == tool
+    listed = formats.recognise(other)
+    assert listed is None or listed.name in formats.TABULAR
+
+
+@pytest.mark.parametrize(("tool", "file"), KINDS)
+def test_the_whole_way_from_the_doctor_to_an_estimate(
+    tool: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = one(tool, file, tmp_path)
+    found = examine(path.name)
+    assert found.kind == "log" and found.exit_code in (0, 1), found.summary()
+    several = found.facts.get("systems", "1").startswith("2")
+    shared = ["--shared"] if several else []
+    texts = [] if "texts" in found.facts else ["--texts", "none"]
+    run("select", path.name, "--budget", "20", "--seed", "3", "-o", "sheet.csv", *shared, *texts)
+    rate(Path("sheet.csv"))
+    if several:
+        table = json.loads(run("compare", "sheet.csv", "--json", "-q").stdout)
+        assert table["systems"] == 2
+        return
+    result = json.loads(run("estimate", "sheet.csv", "--json", "-q").stdout)
+    assert result["n"] == 20 and math.isfinite(result["value"]) and result["se"] > 0
+    proposed = [c.text for c in found.next_commands]
+    assert any(text.startswith("fewgold select ") for text in proposed)
+
+
+def columns(tool: str, file: str, folder: Path) -> pd.DataFrame:
+    return open_table(one(tool, file, folder))
+
+
+def test_inspect_letters_are_numbers_and_epochs_are_documents(tmp_path: Path) -> None:
+    table = columns("inspect", "epochs.json", tmp_path)
+    assert len(table) == 3 * made.N and table["document"].nunique() == made.N
+    assert table["id"].tolist()[:4] == ["1#1", "1#2", "1#3", "2#1"]
+    one = table[table["id"].str.endswith("#1")].set_index("document")["match"]
+    assert one["4"] == 0.5 and one["6"] == 0 and one["1"] == 1 and one["2"] == 0
+    assert set(table["system"]) == {"openai/small"}
+    assert table["input"][0].startswith("What is 3") and table["output"][0].startswith("Adding")
+    assert {"rubric.accuracy", "rubric.clarity"} <= set(table.columns)
+    assert roles(table).metrics == ("match", "rubric.accuracy", "rubric.clarity")
+
+
+def test_both_files_of_inspect_say_the_same(tmp_path: Path) -> None:
+    log = made.inspect_log(epochs=2)
+    one = open_table(made.dump(tmp_path / "a.json", log))
+    two = open_table(made.inspect_eval(tmp_path / "a.eval", log))
+    same = one.merge(two, on="id", suffixes=("", ".2"))
+    assert len(same) == len(one) == len(two)
+    for name in ("match", "rubric.accuracy", "input", "output", "document"):
+        assert same[name].tolist() == same[f"{name}.2"].tolist()
+
+
+def test_a_folder_of_inspect_logs_is_several_systems(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    made.inspect_eval(folder / "a.eval", made.inspect_log("openai/small"))
+    made.dump(folder / "b.json", made.inspect_log("local/tiny"))
+    table = open_table(folder)
+    assert set(table["system"]) == {"openai/small", "local/tiny"} and len(table) == 2 * made.N
+    assert table["id"].nunique() == made.N
+    assert examine(folder).kind == "log"
+
+
+def test_two_runs_of_one_model_are_repeats(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for name in "ab":
+        made.dump(folder / f"{name}.json", made.inspect_log())
+    table = open_table(folder)
+    assert table["id"].is_unique and table["document"].nunique() == made.N
+
+
+def test_attachments_and_errors_of_inspect(tmp_path: Path) -> None:
+    log = made.inspect_log()
+    log["samples"][0] |= {
+        "input": "attachment://0123456789abcdef", "attachments": {"0123456789abcdef": "long text"}
+    }  # fmt: skip
+    log["samples"][1] |= {"output": {"choices": []}, "scores": None, "error": {"message": "broke"}}
+    log["status"] = "error"
+    heard: list[str] = []
+    table = open_table(made.dump(tmp_path / "a.json", log), heard.append)
+    assert table["input"][0] == "long text" and table["error"][1] == "broke"
+    assert math.isnan(table["match"][1]) and len(table) == made.N
+    assert any("1 samples ended with an error" in s for s in heard)
+    assert any("status 'error'" in s for s in heard)
+
+
+def test_repeats_of_promptfoo_are_documents(tmp_path: Path) -> None:
+    table = columns("promptfoo", "repeat.jsonl", tmp_path)
+    assert len(table) == 4 * made.N and table["document"].nunique() == made.N
+    assert set(table["system"]) == {"openai:small", "local:tiny"}
+    assert not table.duplicated(["id", "system"]).any()
+    assert table["metric.passed"].isin([0, 1]).all() and "llm-rubric" in table.columns
+
+
+def test_promptfoo_csv_and_json_say_the_same(tmp_path: Path) -> None:
+    one = columns("promptfoo", "results.json", tmp_path)
+    two = columns("promptfoo", "results.csv", tmp_path)
+    one, two = (t[t["system"].str.contains("openai")].reset_index() for t in (one, two))
+    assert one["metric.passed"].tolist() == two["metric.passed"].tolist()
+    assert two["metric.score"].tolist() == pytest.approx(one["metric.score"].round(2).tolist())
+    assert one["output"].tolist() == two["output"].tolist()
+
+
+def test_filters_of_lm_eval_are_metrics_of_one_item(tmp_path: Path) -> None:
+    rows = made.lm_eval_rows()
+    file = "samples_sums_2026-11-18T10-00-00.000000.jsonl"
+    path = made.dump_lines(tmp_path / file, rows)
+    beside = tmp_path / "results_2026-11-18T10-00-00.000000.json"
+    beside.write_text(json.dumps({"model_name": "small-7b"}), encoding="utf-8")
+    table = open_table(path)
+    assert len(table) == made.N and set(table["system"]) == {"small-7b"}
+    strict, loose = "exact_match.strict-match", "exact_match.flexible-extract"
+    assert table[strict].sum() < table[loose].sum()
+    assert table["output"][0].startswith("Adding") and "Question: " in table["input"][0]
+
+
+def test_the_likeliest_choice_is_the_response(tmp_path: Path) -> None:
+    table = columns("lm-eval", "samples_choice.jsonl", tmp_path)
+    assert table["output"].tolist()[:4] == ["choice 0", "choice 1", "choice 2", "choice 0"]
+
+
+def test_several_tasks_of_lm_eval_keep_their_ids_apart(tmp_path: Path) -> None:
+    for task in ("one", "two"):
+        made.dump_lines(tmp_path / f"samples_{task}.jsonl", made.lm_eval_rows())
+    table = open_table(tmp_path)
+    assert len(table) == 2 * made.N and table["id"][0] == "one:0" and table["id"].is_unique
+
+
+def test_events_of_openai_evals_make_one_output_for_each_sample(tmp_path: Path) -> None:
+    path = one("openai-evals", "events.jsonl", tmp_path)
+    log = logs.read(path)
+    assert (log.rows, log.used, log.context) == (3 * made.N + 2, 3 * made.N, 2)
+    table = log.frame()
+    assert len(table) == made.N and set(table["system"]) == {"gpt-small"}
+    assert "system: Be brief." in table["input"][0] and table["correct"].isin([0, 1]).all()
+
+
+def test_annotations_of_langfuse_are_human_scores_and_sessions_documents(tmp_path: Path) -> None:
+    table = columns("langfuse", "traces.jsonl", tmp_path)
+    found = roles(table)
+    assert found.human == ("human",) and found.metrics == ("helpfulness",)
+    assert table["human"].notna().sum() == 10 and table["document"].nunique() == 10
+    assert table["input"][0].startswith("What is") and table["trace_id"][0] == "tr0"
+
+
+def test_columns_of_scores_in_a_table_of_langfuse(tmp_path: Path) -> None:
+    table = columns("langfuse", "traces.csv", tmp_path)
+    assert table["helpfulness"].dtype == "float64" and table["tone"][0] == "warm"
+    assert table["input"][0].startswith("What is") and table["output"][0].startswith("Adding")
+
+
+def test_experiments_of_langsmith_are_systems_and_repetitions_documents(tmp_path: Path) -> None:
+    table = columns("langsmith", "runs.jsonl", tmp_path)
+    assert set(table["system"]) == {"base", "tuned"} and table["document"].nunique() == made.N
+    assert len(table) == 4 * made.N and table["run_id"].is_unique
+    log = logs.read(one("langsmith", "runs.jsonl", tmp_path))
+    assert log.context == 4 * made.N
+
+
+def test_assessments_of_mlflow_by_people_are_human_scores(tmp_path: Path) -> None:
+    table = columns("mlflow", "traces.json", tmp_path)
+    found = roles(table)
+    assert found.human == ("human",) and set(found.metrics) == {"relevance", "safe"}
+    assert table["reference"][0] == "7" and table["human"].notna().sum() == made.N // 2
+    assert table["safe"].isin([0, 1]).all() and table["document"].nunique() == made.N // 2
+
+
+def test_conversations_of_deepeval_are_items(tmp_path: Path) -> None:
+    table = columns("deepeval", "run.json", tmp_path)
+    assert len(table) == made.N + 4 and "metric.Faithfulness" in table.columns
+    assert "assistant: How can I help you" in table["output"].iloc[-1]
+
+
+@pytest.mark.parametrize(("tool", "file"), KINDS)
+def test_rows_add_up_and_packed_files_are_the_same(tool: str, file: str, tmp_path: Path) -> None:
+    path = one(tool, file, tmp_path)
+    log = logs.read(path)
+    assert isinstance(log, EvalLog) and log.used + log.context == log.rows
+    if path.suffix in (".eval", ".parquet"):
+        return
+    packed = tmp_path / f"{path.name}.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    found = logs.recognise(packed)
+    assert found is not None and found.name == tool
+    pd.testing.assert_frame_equal(logs.read(packed).frame(), log.frame())
+
+
+def test_a_broken_sample_refuses_the_log_and_names_it(tmp_path: Path) -> None:
+    log = made.inspect_log()
+    log["samples"][3] = "nothing"
+    path = made.dump(tmp_path / "a.json", log)
+    with pytest.raises(DataError, match=r"1 of 30 rows .* the first is sample 4: is no object"):
+        open_table(path)
+    assert examine(path).exit_code == 3
+    log["samples"] = []
+    with pytest.raises(DataError, match="holds no outputs"):
+        open_table(made.dump(tmp_path / "b.json", log))
+    path = tmp_path / "c.eval"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("header.json", "{}")
+    with pytest.raises(DataError, match="without samples"):
+        open_table(path)
+
+
+def test_a_log_that_is_named_is_taken_for_it(tmp_path: Path) -> None:
+    path = made.dump_lines(tmp_path / "a.jsonl", [
+        {"id": f"r{k}", "inputs": {"q": "Why is it so?"}, "outputs": {"a": "Since it is."}}
+        for k in range(30)
+    ])  # fmt: skip
+    assert logs.recognise(path) is None
+    found = examine(path, source="langsmith")
+    assert found.kind == "log" and "export" in found.next_commands[0].text
+    with pytest.raises(UnknownNameError, match="evaluation log"):
+        examine(path, source="nobody")
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ([True, "no", None, "0.5"], [1.0, 0.0, None, 0.5]),
+        (["A", 1, None], ["A", "1", ""]),
+        ([float("nan"), 2, "PASS"], [None, 2.0, 1.0]),
+        ([10**400, 1], [str(10**400), "1"]),
+    ],
+)
+def test_scores_are_numbers_or_words(values: list[Any], wanted: list[Any]) -> None:
+    found = [None if isinstance(v, float) and math.isnan(v) else v for v in as_scores(values)]
+    assert found == wanted
+
+
+def test_several_scores_of_one_name_are_averaged() -> None:
+    assert mean([1, 0, None, True]) == pytest.approx(2 / 3)
+    assert mean(["warm", "cold"]) == "warm" and mean([]) is None
+
+
+def test_prompts_are_read_as_people_would() -> None:
+    parts = [{"role": "user", "content": [{"type": "text", "text": "Look:"}, "x"]}]
+    assert "Look:" in said(parts)
+    assert said({"generations": [[{"text": "Hi"}]], "llm_output": None}) == "Hi"
+    assert said({"question": "Why?", "style": "short"}) == '{"question": "Why?", "style": "short"}'
+    assert said(None) == "" and said(["a", "b"]) == "a\nb" and said(3) == "3"
