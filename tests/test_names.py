@@ -24,7 +24,7 @@ from fewgold.bayes import (
     success_rates,
 )
 from fewgold.campaign import Settings
-from fewgold.comparison import compare, joint_pool
+from fewgold.comparison import bradley_terry, compare, joint_pool
 from fewgold.datasets import demo_frame, load_demo
 from fewgold.doctor import examine
 from fewgold.errors import DataError
@@ -177,6 +177,12 @@ CASES |= {
     ("preferences", "judges"): (
         "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,
     ),
+    ("bradley_terry", "judges"): (
+        "llm",
+        lambda j: bradley_terry(
+            PAIRS.assign(one="x", two="y"), human="people", first="one", second="two", judges=j
+        ).judges,
+    ),
     ("RaterPosterior.from_frame", "raters"): (
         "ann", lambda r: RaterPosterior.from_frame(VERDICTS, raters=r)._answers.names,
     ),
@@ -196,6 +202,7 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
+            "PairRanking",
             "Tasks", "TreePair", "Preferences", "Slices", "Alarm", "Monitoring",
         ),
         "results, which the package itself makes",

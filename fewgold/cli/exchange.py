@@ -239,6 +239,8 @@ def import_answers(
         "rated": sampled - len(unrated),
         "unrated": unrated,
     }
+    if study.systems:
+        result["systems"] = study.systems
     show(json, result, lambda out: _show_receipts(out, result, receipts))
     if fail_rejected and any(r.refused for r in receipts):
         raise typer.Exit(1)
@@ -278,7 +280,10 @@ def _show_receipts(out: Console, result: dict[str, Any], receipts: list[Receipt]
         pairs(out, lines)
     if result["adopted"]:
         out.print(f"{result['adopted']} answers that were set aside count from now on.")
-    out.print(f"\n{result['rated']} of {result['sampled']} sampled segments are rated.")
+    several = result.get("systems")
+    items = "chosen outputs" if several else "sampled segments"
+    out.print(f"\n{result['rated']} of {result['sampled']} {items} are rated.")
     place = quoted(result["campaign"])
-    what = "status" if result["unrated"] or not result["sampled"] else "estimate"
+    done = "compare" if several else "estimate"
+    what = "status" if result["unrated"] or not result["sampled"] else done
     out.print(f"  [green]fewgold {what} {place}[/green]")
