@@ -498,8 +498,8 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
         return {k: str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
     def page(
-        request: Request, name: str, draft: Draft, table: DraftTable, about: Known | None, form: Form,
-        status: int = 200, **more: Any,
+        request: Request, name: str, draft: Draft, table: DraftTable, about: Known | None,
+        form: Form, status: int = 200, **more: Any,
     ) -> HTMLResponse:  # fmt: skip
         answer = expected(table, about, form)
         lines = [(f"fewgold strategies {shlex.quote(draft.shown)}", "Further strategies.")]
