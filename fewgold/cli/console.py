@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -123,12 +124,18 @@ def emit(
     record: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     text: Callable[[Console], None],
+    paper: Callable[[], PaperTable] | None = None,
 ) -> None:
-    """Print a result: the whole record as JSON, its rows as a table, or text for people."""
+    """Print a result: the whole record as JSON, its rows as a table, or text for people.
+
+    ``paper`` makes the table that a paper would print, for LaTeX; by default that of all rows.
+    """
     if how == "json":
         print(to_json(record))
     elif how == "text":
         text(console())
+    elif how == "latex" and paper is not None:
+        print(_latex(*paper()))
     else:
         names = list(rows[0])
         cells = [["" if v is None else str(v) for v in plain_value(list(r.values()))] for r in rows]
@@ -155,16 +162,30 @@ def _short(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _latex(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    def line(cells: Sequence[str]) -> str:
+#: Heads, rows (None is a line between groups of rows), and remarks for whoever sets it.
+PaperTable = tuple[Sequence[str], Sequence[Sequence[str] | None], Sequence[str]]
+
+
+def _latex(
+    names: Sequence[str], rows: Sequence[Sequence[str] | None], remarks: Sequence[str] = ()
+) -> str:
+    def line(cells: Sequence[str] | None) -> str:
+        if cells is None:
+            return r"\midrule"
         return " & ".join("".join(_ESCAPES.get(c, c) for c in cell) for cell in cells) + r" \\"
 
+    columns = list(zip(*(row for row in rows if row is not None), strict=True))
+    sides = "".join("r" if all(map(_NUMERIC.match, c)) else "l" for c in columns)
     body = [r"\toprule", line(names), r"\midrule", *map(line, rows), r"\bottomrule"]
-    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(names)}}}", *body, r"\end{tabular}"])
+    table = [rf"\begin{{tabular}}{{{sides or 'l' * len(names)}}}", *body, r"\end{tabular}"]
+    return "\n".join([*table, *(f"% {' '.join(remark.split())}" for remark in remarks)])
 
 
+_NUMERIC = re.compile(r"[-+−–<]?\s*[\d.]|[-–]?$")
 _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": "$|$"
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "|": "$|$", "−": "$-$", "–": "--", "∞": r"$\infty$", "<": "$<$", ">": "$>$", "α": r"$\alpha$",
+    "ρ": r"$\rho$", "η": r"$\eta$", "κ": r"$\kappa$",
 }  # fmt: skip
 
 

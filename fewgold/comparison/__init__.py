@@ -2,6 +2,9 @@
 
 from fewgold.comparison.analysis import compare, compare_samples
 from fewgold.comparison.result import Comparison
+from fewgold.comparison.slices import SlicedComparison, compare_by
 from fewgold.comparison.table import joint_pool
 
-__all__ = ["Comparison", "compare", "compare_samples", "joint_pool"]
+__all__ = [
+    "Comparison", "SlicedComparison", "compare", "compare_by", "compare_samples", "joint_pool",
+]  # fmt: skip
