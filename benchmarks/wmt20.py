@@ -53,8 +53,14 @@ def oracle(pool: Pool, gold: FloatArray, sampler: Sampler) -> ControlVariates:
 
 
 def load(name: str, human: str | None = None) -> dict[str, tuple[Pool, FloatArray]]:
-    """All systems with the same metrics: those listed above, or those that all systems have."""
+    """All systems with the same metrics: those listed above, or those that all systems have.
+
+    Systems that have no metric of quality, as the reference translation of ``ted_ende``, are left
+    out where others have some.
+    """
     whole = {system: load_real(name, system=system, human=human) for system in real_systems(name)}
+    scored = {s: found for s, found in whole.items() if any(found[0].orientation.values())}
+    whole = scored or whole
     pools = [pool for pool, _ in whole.values()]
     shared = [m for m in pools[0].metrics if all(m in pool.metrics for pool in pools)]
     metrics = [*METRICS[name], "target_length"] if name in METRICS else shared

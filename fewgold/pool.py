@@ -57,6 +57,10 @@ class Population(Protocol):
         """Whether it is known how far each rating is expected to stray from the metrics."""
 
     @property
+    def _tells_quality(self) -> bool:
+        """Whether it is known of some metric whether larger is better or worse."""
+
+    @property
     def _known_n_documents(self) -> int | None:
         """The number of documents, or None where counting them would take a pass over files."""
 
@@ -432,6 +436,10 @@ class Pool:
     @property
     def _has_spread(self) -> bool:
         return self.spread is not None
+
+    @property
+    def _tells_quality(self) -> bool:
+        return any(self.orientation.get(name) for name in self.metrics)
 
     @property
     def _known_n_documents(self) -> int | None:

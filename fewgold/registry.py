@@ -257,6 +257,8 @@ def strategy_names(pool: Population | None = None) -> list[str]:
         return names
     # Without an expected spread docs-uneven is the same as docs-balanced.
     without = {BY_RANK if pool._has_spread else UNEVEN}
+    if not pool._tells_quality:
+        without.add(BY_RANK)
     if not pool.has_documents:
         without |= {name for name in names if name.startswith("docs-")}
         names.append("random+ridge")

@@ -11,7 +11,7 @@ import typer
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import PaperTable, emit, escape, remarks, save_all, table
 from fewgold.cli.options import Json, Output, Quiet, described, flag, option
-from fewgold.common.text import shorter
+from fewgold.common.text import plain_frame, shorter
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +37,8 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE...",
-        help="The rated sheet, or any table with a row for each segment and system; - is CSV on "
-        "stdin. Several files hold one system each, which is called as its file.",
+        help="A campaign, the rated sheet, or any table with one row per segment and system; - is "
+        "CSV on stdin. Several files hold one system each, which is called as its file.",
         show_default=False,
     ),
 ]
@@ -58,10 +58,9 @@ def compare(
         None, "A,B,…", "Automatic metrics; none for none.", panel=_COLUMNS
     ),
     rater: str | None = option(None, "COLUMN", "Who rated, if several did.", panel=_COLUMNS),
-    rated_only: bool = flag(
-        False, "--rated-only", "Go on with a sheet that has gaps: chance left them out."
-    ),
+    rated_only: bool = flag(False, "--rated-only", "Go on in spite of gaps: chance left them out."),
     orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
+    waves: int | None = option(None, "K", "Of a campaign: go by the first waves only.", min=1),
     pool: str | None = option(None, "POOL", "The pool, if it has moved.", panel=_SHEET),
     design: str | None = option(None, "FILE", "Side file, if not beside the sheet.", panel=_SHEET),
     target: Annotated[
@@ -101,9 +100,9 @@ def compare(
     """Compare systems that people rated, and rank them.
 
     Differences are taken segment by segment, which is far more precise
-    than comparing two scores. Reads a sheet of select --shared, or any
-    table with a row for each segment and system; where the score is empty
-    nobody rated. Systems on outputs of their own: one file for each.
+    than comparing two scores. Reads a campaign, a sheet of select --shared,
+    or any table with a row for each segment and system; where the score is
+    empty nobody rated. Systems on outputs of their own: one file for each.
 
     Example: [bold]fewgold compare rated.csv --human mqm --system system[/bold]
     """
@@ -136,6 +135,21 @@ def compare(
         result = _several(files, humans, id, roles, settings, given, chosen, quiet)
         return _finish(result, ", ".join(files), out, "json" if json else output, quiet)
     file = files[0]
+    if input.is_campaign(file):
+        given = {
+            "--human": human, "--system": system, "--id": id, "--document": document,
+            "--metrics": metrics, "--rater": rater, "--orientation": orientation, "--pool": pool,
+            "--design": design, "--limits": limits, "--chosen": chosen, "--labels": labels,
+            "--on": on, "--by": by,
+        }  # fmt: skip
+        options.refuse_for_campaign(given)
+        settings.pop("limits")
+        if higher_is_better is None:
+            settings.pop("higher_is_better")
+        result = _of_campaign(file, rated_only, waves, settings)
+        return _finish(result, file, out, "json" if json else output, quiet, needed=True)
+    if waves is not None:
+        raise typer.BadParameter("--waves is for campaigns.")
     side = sheets.design_path(file) if design is None else design
     if design is not None or (file != "-" and Path(side).is_file()):
         if (chosen or labels or on) is not None:
@@ -195,26 +209,48 @@ def _compared_samples(
     return comparison.compare_samples(samples, **kept)
 
 
+def _of_campaign(
+    place: str, rated_only: bool, waves: int | None, settings: dict[str, Any]
+) -> Comparison:
+    """The systems of a campaign by the answers so far."""
+    from fewgold.campaign import Campaign
+
+    with Campaign(place) as study:
+        return study.compare("at-random" if rated_only else "wait", waves=waves, **settings)
+
+
 def _finish(
-    found: Comparison | SlicedComparison, file: str, out: Path | None, how: options.OutputFormat,
+    found: Comparison | SlicedComparison,
+    file: str,
+    out: Path | None,
+    how: options.OutputFormat,
     quiet: bool,
-) -> None:  # fmt: skip
+    needed: bool = False,
+) -> None:
     """Write the files, and print the result."""
     from fewgold.comparison import SlicedComparison
 
     sliced = found if isinstance(found, SlicedComparison) else None
     result = found.whole if isinstance(found, SlicedComparison) else found
     written = save_all(result, out, quiet)
-    record = {**result.to_dict(), "file": file}
+    record: dict[str, Any] = {**result.to_dict(), "file": file}
     if sliced is not None:
         record["slices"] = sliced.to_dict()
         written += sliced.save(out) if out is not None else []
     record["files"] = [str(p) for p in written]
+    left = plain_frame(result.needed()) if needed else None
+    record |= {"needed": left} if needed else {}
 
     def text(console: Console) -> None:
         _show(console, result)
         if sliced is not None:
             _show_slices(console, sliced)
+        if left:
+            from fewgold.comparison.result import needed_line
+
+            print("\nTo tell more of them apart (a difference as found, with a chance of 80 %):")
+            for row in left[:_MOST]:
+                print(f"  {needed_line(row)}")
         for path in written:
             print(f"written: {path}")
 

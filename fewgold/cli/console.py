@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from fewgold.cli.options import OutputFormat
-from fewgold.common.text import plain_value
+from fewgold.common.text import latex, latex_table, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,14 +134,14 @@ def emit(
     elif how == "text":
         text(console())
     elif how == "latex" and paper is not None:
-        print(_latex(*paper()))
+        print(latex(*paper()))
     else:
         names = list(rows[0])
         cells = [["" if v is None else str(v) for v in plain_value(list(r.values()))] for r in rows]
         if how == "csv":
             csv.writer(sys.stdout, lineterminator="\n").writerows([names, *cells])
         else:
-            print(_latex(names, [[_short(v) for v in plain_value(list(r.values()))] for r in rows]))
+            print(latex_table(rows))
 
 
 def show(json: bool, record: Mapping[str, Any], text: Callable[[Console], None]) -> None:
@@ -155,38 +154,8 @@ def to_json(record: Mapping[str, Any]) -> str:
     return json.dumps(plain_value(record), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _short(value: Any) -> str:
-    """A cell of a printed table: four digits that count."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "" if value is None else str(value)
-
-
 #: Heads, rows (None is a line between groups of rows), and remarks for whoever sets it.
 PaperTable = tuple[Sequence[str], Sequence[Sequence[str] | None], Sequence[str]]
-
-
-def _latex(
-    names: Sequence[str], rows: Sequence[Sequence[str] | None], remarks: Sequence[str] = ()
-) -> str:
-    def line(cells: Sequence[str] | None) -> str:
-        if cells is None:
-            return r"\midrule"
-        return " & ".join("".join(_ESCAPES.get(c, c) for c in cell) for cell in cells) + r" \\"
-
-    columns = list(zip(*(row for row in rows if row is not None), strict=True))
-    sides = "".join("r" if all(map(_NUMERIC.match, c)) else "l" for c in columns)
-    body = [r"\toprule", line(names), r"\midrule", *map(line, rows), r"\bottomrule"]
-    table = [rf"\begin{{tabular}}{{{sides or 'l' * len(names)}}}", *body, r"\end{tabular}"]
-    return "\n".join([*table, *(f"% {' '.join(remark.split())}" for remark in remarks)])
-
-
-_NUMERIC = re.compile(r"[-+−–<]?\s*[\d.]|[-–]?$")
-_ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "|": "$|$", "−": "$-$", "–": "--", "∞": r"$\infty$", "<": "$<$", ">": "$>$", "α": r"$\alpha$",
-    "ρ": r"$\rho$", "η": r"$\eta$", "κ": r"$\kappa$",
-}  # fmt: skip
 
 
 def escape(text: str) -> str:

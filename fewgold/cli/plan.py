@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -240,7 +241,9 @@ def plan(
             )  # fmt: skip
         else:
             assert pilot is not None
-            outlook, rated = _from_pilot(goal, pilot, human, size, assurance, passing, quiet)
+            outlook, rated = _from_pilot(
+                goal, pilot, human, size, assurance, passing, names or (), quiet
+            )
             have = rated if have is None else have
         made = planning.plan(goal, outlook, names)
     if have is not None and made.size is not None and have > made.size:
@@ -319,7 +322,7 @@ def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares:
 
 def _from_pilot(
     goal: Goal, pilot: str, human: str | None, size: int | None, assurance: float | None,
-    adequate: Cut | None, quiet: bool,
+    adequate: Cut | None, names: Sequence[str], quiet: bool,
 ) -> tuple[Outlook, int]:  # fmt: skip
     """What a rated sheet tells of scores and metrics, and how many ratings it has."""
     from fewgold import sheets
@@ -343,7 +346,8 @@ def _from_pilot(
         )
     if adequate is not None:
         ratings = ratings.cut(adequate)
-    return Outlook.from_pilot(ratings, size=size, assurance=assurance), ratings.n
+    found = Outlook.from_pilot(ratings, size=size, assurance=assurance, strategies=names)
+    return found, ratings.n
 
 
 def _from_history(

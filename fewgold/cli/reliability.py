@@ -16,7 +16,7 @@ from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fewgold.reliability import DocumentsNeeded, Reliability
+    from fewgold.reliability import CorpusScore, DocumentsNeeded, Reliability
 
 _COLUMNS = "Columns"
 _DEMO = "demo-"
@@ -35,6 +35,16 @@ def reliability(
         "Table, one row a segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
     ),
     score: str | None = option(None, "A,B,…", "Human or metric scores.", panel=_COLUMNS),
+    corpus: Annotated[
+        list[str] | None,
+        described(
+            "METRIC:OUTPUT,REFERENCE",
+            "A score of whole sets of segments: bleu, chrf or ter of two or more columns of text. "
+            "May be given several times.",
+            "--corpus",
+            panel=_COLUMNS,
+        ),
+    ] = None,
     document: str | None = option(None, "COLUMN", "Documents.", panel=_COLUMNS),
     system: str | None = option(None, "COLUMN", "Systems; none for none.", panel=_COLUMNS),
     segment: str | None = option(
@@ -95,7 +105,7 @@ def reliability(
     if half_width is None and (against is not None or population is not None):
         raise typer.BadParameter("--against and --population go with --half-width.")
     named = {"human": parse.names(score) or None, "document": document, "system": system}
-    table, columns = _columns(file, named, segment, quiet)
+    table, columns = _columns(file, named, segment, quiet, corpus or [])
     columns["gaps"] = "drop" if drop_gaps else "error"
     plan = None
     if half_width is not None:
@@ -140,7 +150,7 @@ def _steps(text: str | None) -> list[int] | str | None:
 
 
 def _columns(
-    file: str, named: dict[str, Any], segment: str | None, quiet: bool
+    file: str, named: dict[str, Any], segment: str | None, quiet: bool, corpus: list[str]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The table, and which columns to take: as told, else as their names suggest."""
     from fewgold.errors import DataError
@@ -159,8 +169,12 @@ def _columns(
     document, system = found.document, found.system
     if document is None:
         raise DataError(f"which column holds the documents? --document: {', '.join(names)}.")
-    chosen = list(found.some_humans("--score"))
+    asked = not corpus or named["human"]
+    chosen: Any = list(found.some_humans("--score")) if asked else []
     table = found.table
+    if corpus:
+        chosen = {name: table[name].to_numpy() for name in chosen}
+        chosen |= dict(_corpus_score(text, table) for text in corpus)
     told = {"document": "document", "system": "system", "human": "score"}
     guessed = [f"{told[k]} = {v}" for k, v in found.guessed.items() if k in told]
     notes(replace(found, guessed={}, left_out={}).notes(), quiet)
@@ -173,6 +187,33 @@ def _columns(
     if guessed:
         note(f"columns guessed: {', '.join(guessed)}", quiet)
     return table, {"score": chosen, "document": document, "system": system, "segment": segment}
+
+
+def _corpus_score(text: str, table: pd.DataFrame) -> tuple[str, CorpusScore]:
+    """``bleu:output,reference``: a score by sacrebleu on columns of text, and its name."""
+    from fewgold import io
+    from fewgold.errors import DataError, UnknownNameError
+    from fewgold.reliability import CorpusScore
+
+    metric, _, rest = text.partition(":")
+    columns = parse.names(rest)
+    if len(columns) < 2:
+        raise typer.BadParameter(
+            "--corpus must be a metric and the columns of outputs and references, such as "
+            f"bleu:output,reference; got {text!r}."
+        )
+    for name in columns:
+        if name not in table.columns:
+            raise UnknownNameError("column", name, map(str, table.columns))
+        empty = [k for k, value in enumerate(table[name]) if io.is_empty(value)]
+        if empty:
+            raise DataError(
+                f"column {name!r} has no text in {len(empty)} rows, first in row {empty[0]} "
+                "(counted from 0)."
+            )
+    outputs, *references = (table[name].astype(str).tolist() for name in columns)
+    made = CorpusScore.sacrebleu(outputs, list(zip(*references, strict=True)), metric.lower())
+    return metric, made
 
 
 def _shared_ids(table: pd.DataFrame, document: str, system: str, names: list[str]) -> str | None:

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 
 _BUDGETS = "5%:50%:5%"
+_DRAWS = {"saldias": 100, "daniken": 100, "estrella": 1500}
 
 Paper = Annotated[
-    Literal["saldias", "daniken"],
+    Literal["saldias", "daniken", "estrella"],
     typer.Argument(
         metavar="PAPER",
-        help="saldias: Saldías et al. (2022); daniken: von Däniken et al. (2022) and (2023).",
+        help="saldias: Saldías et al. (2022); daniken: von Däniken et al. (2022) and (2023); "
+        "estrella: Estrella et al. (2007).",
         show_default=False,
     ),
 ]
@@ -31,7 +33,12 @@ TextOrJson = Annotated[Literal["text", "json"], described("FORMAT", "text or jso
 
 def reproduce(
     paper: Paper,
-    draws: options.Draws = 100,
+    draws: Annotated[
+        int | None,
+        described(
+            "D", "Studies to replay: 100, and 1500 for estrella, unless you say.", "--draws", min=2
+        ),
+    ] = None,
     budgets: str = option(_BUDGETS, "LIST", "Shares such as 5%:50%:5% or 10%,30%."),
     incremental: bool = flag(
         True, "--incremental/--no-incremental", "With Table 2, which takes longest."
@@ -53,8 +60,9 @@ def reproduce(
     """Make the tables of a paper again, and say which of its findings hold.
 
     saldias needs the public WMT20 files in the folder that FEWGOLD_DATA names;
-    --demo runs the same on embedded synthetic data. daniken needs no data; of
-    the options it has --draws, --out, --seed and --fail.
+    --demo runs the same on embedded synthetic data. daniken and estrella need no
+    data, and use those files where they are there; of the options they have
+    --draws, --out, --seed and --fail.
 
     Example: [bold]fewgold reproduce saldias --demo --draws 20[/bold]
     """
@@ -62,14 +70,16 @@ def reproduce(
     from fewgold.errors import DataError
     from fewgold.reproduce.saldias_study import DATA, DEMO_DATA
 
-    if paper == "daniken":
+    count = _DRAWS[paper] if draws is None else draws
+    if paper != "saldias":
         odd = {"--demo": demo, "--resume": resume, "--no-incremental": not incremental}
         odd |= {"--n-jobs": n_jobs is not None, "--budgets": budgets != _BUDGETS}
         if any(odd.values()):
             named = ", ".join(name for name, given in odd.items() if given)
-            raise typer.BadParameter(f"{named} goes with saldias: daniken replays no data.")
+            raise typer.BadParameter(f"{named} goes with saldias: {paper} replays no data.")
+        make = library.daniken if paper == "daniken" else library.estrella
         with progress_bars(quiet) as bar:
-            tables = library.daniken(draws, rng=seed, progress=bar)
+            tables: Reproduction = make(count, rng=seed, progress=bar)
         _finish(tables, out, json or output == "json", fail, quiet)
         return
     shares = [b for b in parse.budgets(budgets) if isinstance(b, float)]
@@ -81,7 +91,7 @@ def reproduce(
     with progress_bars(quiet) as bar, resumable(store):
         try:
             made = library.saldias(
-                *(draws, shares, DEMO_DATA if demo else DATA),
+                *(count, shares, DEMO_DATA if demo else DATA),
                 incremental=incremental,
                 n_jobs=n_jobs,
                 rng=seed,

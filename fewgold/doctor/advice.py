@@ -205,7 +205,8 @@ def _gain(seen: Seen, column: str | None) -> tuple[float, str] | None:
 
     With e what ratings stray from a regression on the metrics, the squared error at n of N is about
     Σ e² (1/π − 1) / N², against Σ e² (N/n − 1) / N² with equal chances. None where too few ratings
-    tell, or where the scale is too short for ranks and no column tells.
+    tell; or where no column tells and the scale is too short for ranks, or no metric has a known
+    direction.
     """
     from fewgold.io.columns import sureness
     from fewgold.samplers import spread_of_probability
@@ -227,6 +228,8 @@ def _gain(seen: Seen, column: str | None) -> tuple[float, str] | None:
         if not metrics or np.ptp(y) == 0:
             continue
         pool = Pool(np.arange(rows.size), metrics)
+        if column is None and not pool._tells_quality:
+            continue
         if column is not None:
             own = seen.cells[column].values[rows]
             spread = spread_of_probability(own) if sureness(column) == "probability" else own

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from fewgold.report.sections import Section
+
 
 def assess(
     ratings: Ratings,
@@ -385,10 +387,10 @@ class Assessment:
         from fewgold import plots
 
         trial = self.judges[0] if judge is None else self[judge]
-        kinds = plots_of(trial)
-        kind = kinds[0] if kind is None and kinds else kind
+        kinds = trial.plots
+        kind = next(iter(kinds)) if kind is None and kinds else kind
         if kind not in kinds:
-            raise UnknownNameError("figure of this judge", str(kind), kinds)
+            raise UnknownNameError("figure of this judge", str(kind), list(kinds))
         options.setdefault("title", trial.judge)
         if kind == "confusion":
             words = _said(trial)
@@ -410,7 +412,11 @@ class Assessment:
         """One HTML page with figures, tables and the disagreements."""
         from fewgold.report import sections
 
-        return sections.page(title, _lead(self), _sections(self, disagreements))
+        return sections.page(title, _lead(self), self.sections(disagreements))
+
+    def sections(self, disagreements: int = 20, *, figures: bool = True) -> list[Section]:
+        """The parts of the page, to stand on a page of your own: `fewgold.report.Section`."""
+        return _sections(self, disagreements, figures)
 
     def write(self, path: str | Path, title: str = "Is the judge any good?") -> Path:
         """Write the page to a file."""
@@ -441,14 +447,6 @@ def _paired(a: Trial, b: Trial, key: str, confidence: float) -> dict[str, float]
 
 
 # Text and page
-
-
-def plots_of(trial: Trial) -> list[str]:
-    """The figures that there are of a judge."""
-    found = [] if trial.confusion is None else ["confusion"]
-    found += [] if trial.calibration is None else ["reliability"]
-    graded = trial.kind in ("score", "ordinal", "numeric")
-    return [*found, "scores"] if graded and trial._made else found
 
 
 def _number(value: float, places: int = 3) -> str:
@@ -606,6 +604,11 @@ def _slice_rows(found: Assessment, keys: Sequence[str]) -> list[list[str]]:
 
 
 def _follow_lines(found: Assessment, level: str) -> list[str]:
+    return ["", *_table(_follow_rows(found, level), 2)]
+
+
+def _follow_rows(found: Assessment, level: str) -> list[list[str]]:
+    """A head, and a row for each column and judge: what errors change by."""
     rows = [["errors by one sd more of", "judge", "judge − people", level, "size of error", level]]
     for row in found.follows:
         cells = [row["column"], row["judge"]]
@@ -613,7 +616,7 @@ def _follow_lines(found: Assessment, level: str) -> list[str]:
             ends = [_number(row.get(f"{key}_{end}", np.nan)) for end in ("slope", "low", "high")]
             cells += [ends[0], f"{ends[1]} to {ends[2]}" if ends[0] != "–" else "column constant"]
         rows.append(cells)
-    return ["", *_table(rows, 2)]
+    return rows
 
 
 def _lead(found: Assessment) -> list[str]:
@@ -625,7 +628,7 @@ def _lead(found: Assessment) -> list[str]:
     return told
 
 
-def _sections(found: Assessment, disagreements: int) -> list[Any]:
+def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Section]:
     """The parts of the page."""
     import pandas as pd
 
@@ -634,18 +637,16 @@ def _sections(found: Assessment, disagreements: int) -> list[Any]:
     from fewgold.report import sections as s
 
     level = f"{100 * found.confidence:.6g}% interval"
-    parts: list[Any] = [
+    parts: list[Section] = [
         s.Table("Agreement", found.table(), caption=f"With {level}s that follow the design.")
     ]
     if found.notes:
         parts.insert(0, s.Group("Before you use this", [s.Notes("Notes", found.notes)]))
-    if available():
+    if figures and available():
         drawn = [
-            s.Figure(
-                f"{t.judge}: {_PLOTS[kind]}", to_svg(found.plot(kind, t.judge), alt=_PLOTS[kind])
-            )
+            s.Figure(f"{t.judge}: {told}", to_svg(found.plot(kind, t.judge), alt=told))
             for t in found.judges
-            for kind in plots_of(t)
+            for kind, told in t.plots.items()
         ]
         parts += [s.Group("Figures", drawn, beside=True)] if drawn else []
     if len(found.judges) > 1:
@@ -658,13 +659,15 @@ def _sections(found: Assessment, disagreements: int) -> list[Any]:
         frame = pd.DataFrame(rows, columns=head)
         parts.append(s.Table(f"By {found.by}", frame, caption=f"With {level}s."))
     if found.follows:
-        parts.append(
-            s.Table(
-                "What errors follow", pd.DataFrame(list(found.follows)),
-                caption="Change of judge − people (error) and of its size for one standard "
-                "deviation more of the column.",
-            )
+        frame = pd.DataFrame(
+            {
+                "column": row[0], "judge": row[1], "judge − people": f"{row[2]} ({row[3]})",
+                "size of error": f"{row[4]} ({row[5]})",
+            }
+            for row in _follow_rows(found, level)[1:]
         )  # fmt: skip
+        told = f"Change for one standard deviation more of a column, with {level}s."
+        parts.append(s.Table("What errors follow", frame, caption=told))
     for t in found.judges:
         frame = found.disagreements(t.judge, disagreements)
         if len(frame):
@@ -672,10 +675,3 @@ def _sections(found: Assessment, disagreements: int) -> list[Any]:
             parts.append(s.Table(f"Disagreements with {t.judge}", frame, caption=told))
     parts.append(s.Code("How it was made", found.signature()))
     return parts
-
-
-_PLOTS = {
-    "confusion": "what people and the judge say",
-    "reliability": "stated and true chance",
-    "scores": "people's scores by the judge's",
-}

@@ -142,6 +142,12 @@ class TrialSettings(NamedTuple):
 
 # One judge, over the pool or over a slice of it
 
+_PLOTS = {
+    "confusion": "what people and the judge say",
+    "reliability": "stated and true chance",
+    "scores": "people's scores by the judge's",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -189,6 +195,17 @@ class Trial:
     def __repr__(self) -> str:
         where = "" if self.slice is None else f" where {self.slice}"
         return f"Trial({self.judge}{where}, {self.kind}, {self.rated} of {self.size} rated)"
+
+    @property
+    def plots(self) -> dict[str, str]:
+        """The figures that there are of this judge, and what they show."""
+        graded = self.kind in ("score", "ordinal", "numeric")
+        there = {
+            "confusion": self.confusion is not None,
+            "reliability": self.calibration is not None,
+            "scores": graded and bool(self._made),
+        }
+        return {name: _PLOTS[name] for name, found in there.items() if found}
 
     def matrix(self) -> pd.DataFrame:
         """The confusion matrix as shares of the pool: rows by people, columns by the judge."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from fewgold import registry
+from fewgold.bayes import BinaryPosterior
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import Limits, as_limits, as_names
 from fewgold.common.statistics import intraclass_correlation, smallest_enough
@@ -29,9 +31,9 @@ BASELINE = "random+mean"
 STRATEGIES = (
     "random+mean", "random+ridge", "docs-balanced+ridge", "docs-chunks3+mean", "docs-whole+mean"
 )  # fmt: skip
-#: What balanced samples gain beyond ridge on a random sample is left out: replays tell.
-_AS_RANDOM = "docs-balanced"
-_AT_MOST = "at most; planned like random+ridge, a replay (history) may find fewer"
+#: What these samplers gain beyond the same estimator on a random sample is left out: replays tell.
+_AS_RANDOM = ("docs-balanced", "docs-prop", "docs-sys")
+_AT_MOST = "at most; planned like random+{}, a replay (history) may find fewer"
 # A ridge does not pay a whole rating for the slope of a metric. With half of one, half-widths on
 # WMT20 were right within 5 % for 16 to 33 metrics (tests/theory/test_plan_real.py).
 _SPENT = 0.5
@@ -63,6 +65,9 @@ class Outlook:
         Segments of the pool; None for an infinite one.
     cost
         Of one rating.
+    kept
+        Of pass or fail, for estimators such as ``alpha-judge``: the part of the variance that they
+        leave. `from_pilot` finds it.
 
     Examples
     --------
@@ -80,6 +85,7 @@ class Outlook:
     per_document: float | None = None
     size: int | None = None
     cost: float = 1.0
+    kept: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for name, value in (("sd", self.sd), ("cost", self.cost)):
@@ -98,7 +104,12 @@ class Outlook:
 
     @classmethod
     def from_pilot(
-        cls, ratings: Ratings, *, size: int | None = None, assurance: float | None = None
+        cls,
+        ratings: Ratings,
+        *,
+        size: int | None = None,
+        assurance: float | None = None,
+        strategies: str | Sequence[str] = (),
     ) -> Outlook:
         """What a pilot tells: its sd, what its metrics explain out of sample, its documents.
 
@@ -113,6 +124,9 @@ class Outlook:
             else with the sd of the pilot, which is too small in every other pilot or more. Goes by
             the tails that the pilot shows; with MQM scores of WMT20, where few segments have large
             ones, 0.8 came to 0.67 and 0.75 with pilots of 100.
+        strategies
+            Those to plan for, if ratings are 0 and 1 and the binary model is among them, such as
+            ``random+alpha-judge``. All metrics of 0 and 1 (``alpha``) are looked at anyway.
         """
         if ratings.scores.ndim != 1:
             raise FewgoldError("a pilot is one study; take one of a batch with ratings.draw(k).")
@@ -138,12 +152,12 @@ class Outlook:
         found = cls(sd, size=len(pool) if size is None else size)
         if pool.cost is not None:
             found = replace(found, cost=float(pool.cost.mean()))
+        simple = _as_random(ratings)
+        named = [e for e in (s.partition("+")[2] for s in as_names(strategies)) if _is_share(e)]
+        if np.isin(scores, (0.0, 1.0)).all():
+            named = list(dict.fromkeys([*named, *(["alpha"] if pool.binary_metrics else [])]))
+            found = replace(found, kept={name: _kept_by(name, simple) for name in named})
         if pool.metrics:
-            # As if drawn plainly: what metrics explain, not what the design gains.
-            n, whole = ratings.n, len(pool)
-            same = np.full(n, 1 / n), np.full(n, min(n / whole, 1 - 1e-9)), np.zeros(n, np.int64)
-            design = Design(DesignKind.SIMPLE, whole, *same)
-            simple = Ratings(Sample(pool, ratings.sample.indices, design), scores)
             kept = float(Ridge().estimate(simple).se / Mean().estimate(simple).se) ** 2
             explained = float(np.clip(1 - kept, 0.0, 0.999))
             # The standard error counts the slopes already, and so would the plan.
@@ -164,18 +178,24 @@ class Outlook:
         """Sd of what a strategy averages, slopes it fits, and ratings per degree of freedom."""
         sampler, _, estimator = strategy.partition("+")
         chunks = _CHUNKS.fullmatch(sampler)
-        if estimator not in ("mean", "ridge") or not (
-            chunks or sampler in ("random", _AS_RANDOM, "docs-whole")
+        if _is_share(estimator) and estimator not in self.kept:
+            raise FewgoldError(
+                f"{strategy} is planned for by a pilot of 0 and 1 with such a metric, and this is "
+                "none. Give a pilot whose ratings are 0 and 1 (or cut them), rates of the metric "
+                "instead of a pilot, or rated data (history)."
+            )
+        if estimator not in ("mean", "ridge", *self.kept) or not (
+            chunks or sampler in ("random", *_AS_RANDOM, "docs-whole")
         ):
             raise UnknownNameError(
                 "strategy to plan for by a formula", strategy, STRATEGIES,
                 "Others are planned for by simulation on rated data (history).",
             )  # fmt: skip
-        kept, spent = 1.0, 0.0
+        kept, spent = self.kept.get(estimator, 1.0), 0.0
         if estimator == "ridge":
             kept, spent = 1 - self.correlation**2, _SPENT * self.slopes
         members = 1.0
-        if sampler not in ("random", _AS_RANDOM):
+        if sampler not in ("random", *_AS_RANDOM):
             if self.icc is None or (self.per_document is None and not chunks):
                 raise FewgoldError(
                     f"{strategy} is planned for by icc and per_document, the segments of one."
@@ -214,11 +234,31 @@ class Outlook:
         found = [BASELINE]
         if self.correlation:
             found += ["random+ridge", "docs-balanced+ridge"]
+        found += [f"random+{name}" for name in self.kept]
         if self.icc is not None:
             found.append("docs-chunks3+mean")
             if self.per_document is not None:
                 found.append("docs-whole+mean")
         return tuple(found)
+
+
+def _is_share(estimator: str) -> bool:
+    """Whether it is the binary model by name."""
+    return estimator == "alpha" or estimator.startswith("alpha-")
+
+
+def _as_random(ratings: Ratings) -> Ratings:
+    """The same ratings as if drawn plainly: what metrics explain, not what the design gains."""
+    n, whole = ratings.n, len(ratings.sample.pool)
+    same = np.full(n, 1 / n), np.full(n, min(n / whole, 1 - 1e-9)), np.zeros(n, np.int64)
+    design = Design(DesignKind.SIMPLE, whole, *same)
+    return Ratings(Sample(ratings.sample.pool, ratings.sample.indices, design), ratings.scores)
+
+
+def _kept_by(name: str, simple: Ratings) -> float:
+    """The part of the posterior variance that is left once a metric is used as ``name`` says."""
+    model = registry.estimator(name, simple.sample.pool)
+    return float(model.estimate(simple).se / BinaryPosterior(()).estimate(simple).se) ** 2
 
 
 def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) -> Plan:
@@ -255,7 +295,8 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
         n = outlook.ratings(name, goal)
         reached = partial(outlook._reached, name, goal=goal)
         whole = ALL_OF_THEM if n == outlook.size else ""
-        whole = whole or (_AT_MOST if name.startswith(_AS_RANDOM) else "")
+        sampler, _, estimator = name.partition("+")
+        whole = whole or (_AT_MOST.format(estimator) if sampler in _AS_RANDOM else "")
         needs.append(with_curve(name, n, outlook.size, reached, whole))
     told = [f"sd {outlook.sd:.4g}"]
     if outlook.correlation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,30 +17,42 @@ from fewgold.reliability.scores import DocumentScores, ScoreColumns, read_scores
 _CELLS = 100_000  # numbers at a time: what fits the cache is counted twice as fast
 
 
-def segment_means(values: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+#: A score of samples of units: how often each unit was drawn (draws, n) -> (draws,).
+Scorer = Callable[[FloatArray], FloatArray]
+
+
+def segment_means(
+    values: FloatArray, draws: int, rng: np.random.Generator, others: Sequence[Scorer] = ()
+) -> FloatArray:
     """Means of ``draws`` samples of n segments out of n, with replacement.
 
     ``values`` is (cells, n), and a sample holds the same segments for every cell, so that
-    differences between systems are those of paired scores. Gives (draws, cells).
+    differences between systems are those of paired scores. Gives (draws, cells), and further
+    columns with the scores that ``others`` make of the same samples.
     """
     n = values.shape[1]
-    return _resampled(values, np.ones(n), values[:, :1], n, draws, rng)
+    return _resampled(values, np.ones(n), values[:, :1], n, draws, rng, others)
 
 
 def document_means(
-    totals: FloatArray, sizes: IntArray, draws: int, rng: np.random.Generator
+    totals: FloatArray,
+    sizes: IntArray,
+    draws: int,
+    rng: np.random.Generator,
+    others: Sequence[Scorer] = (),
 ) -> FloatArray:
     """Means over segments of samples of whole documents, d − 1 out of d with replacement.
 
-    ``totals`` is (cells, d), sums within documents. Gives (draws, cells). With d − 1 rather than d
-    documents the variance of a mean comes out unbiased (Rao and Wu 1988, their m = n − 1), which
-    matters much where d is 2 or 3. One document tells nothing about the next: NaN.
+    ``totals`` is (cells, d), sums within documents. Gives (draws, cells), and columns of ``others``
+    as `segment_means`. With d − 1 rather than d documents the variance of a mean comes out unbiased
+    (Rao and Wu 1988, their m = n − 1), which matters much where d is 2 or 3. One document tells
+    nothing about the next: NaN.
     """
     cells, d = totals.shape
     if d < 2:
-        return np.full((draws, cells), np.nan)
+        return np.full((draws, cells + len(others)), np.nan)
     mean = totals.sum(-1, keepdims=True) / sizes.sum()
-    return _resampled(totals, sizes.astype(np.float64), mean, d - 1, draws, rng)
+    return _resampled(totals, sizes.astype(np.float64), mean, d - 1, draws, rng, others)
 
 
 def _resampled(
@@ -49,6 +62,7 @@ def _resampled(
     count: int,
     draws: int,
     rng: np.random.Generator,
+    others: Sequence[Scorer],
 ) -> FloatArray:
     """Ratios of totals to sizes over samples of ``count`` units, with replacement.
 
@@ -57,14 +71,16 @@ def _resampled(
     so that huge means with tiny spreads keep their digits.
     """
     cells, n = totals.shape
-    out = np.empty((draws, cells))
+    out = np.empty((draws, cells + len(others)))
     centred = (totals - pivot * sizes).T
     for part in batches(draws, _CELLS // n):
         rows = part.stop - part.start
         drawn = rng.integers(n, size=(rows, count)) + n * np.arange(rows)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
-        out[part] = counts @ centred / (counts @ sizes)[:, None]
-    return np.asarray(out + pivot.T)
+        out[part, :cells] = pivot.T + counts @ centred / (counts @ sizes)[:, None]
+        for k, score in enumerate(others, cells):
+            out[part, k] = score(counts)
+    return out
 
 
 class RankAgreement(NamedTuple):
@@ -105,6 +121,11 @@ def rank_agreement(means: FloatArray, full: FloatArray) -> RankAgreement:
     return RankAgreement(*found)
 
 
+def _by_document(score: Scorer, sizes: IntArray, counts: FloatArray) -> FloatArray:
+    """The score of segments, of which those of a document are drawn together."""
+    return score(np.repeat(counts, sizes, axis=1))
+
+
 _ROUNDING = 1e-9  # of the range of the scores: a spread below it is none
 
 
@@ -126,15 +147,28 @@ def _one_order(
     values = scores.values.reshape(-1, ends[-1])[:, rows] - base
     totals = np.add.reduceat(values, ends - sizes, axis=-1)
     plain = base + np.cumsum(totals, -1)[:, steps - 1] / ends[steps - 1]
+    wholes = [
+        (s * shape[1] + m, score, own[rows])
+        for s, (score, of_system) in scores.corpus.items()
+        for m, own in enumerate(of_system)
+    ]  # scores of whole sets: their cell, and their rows in this order
+    for cell, score, own in wholes:
+        plain[cell] = [score.of(own[: ends[d - 1]]) for d in steps]
     nothing = _ROUNDING * (values.max(-1) - values.min(-1))
     tail = (1 - confidence) / 2
     ranked = ("tau", "pairs", "exact", "settled")
     found: dict[str, list[Any]] = {name: [] for name in ("mean", "sd", "low", "high", *ranked)}
+    cells = [cell for cell, _, _ in wholes]
     for k, d in enumerate(steps.tolist()):
+        n = ends[d - 1]
+        drawn: list[Scorer] = [partial(score._of_counts, rows=own[:n]) for _, score, own in wholes]
         if resample == "segments":
-            means = segment_means(values[:, : ends[d - 1]], draws, rng)
+            means = segment_means(values[:, :n], draws, rng, drawn)
         else:
-            means = document_means(totals[:, :d], sizes[:d], draws, rng)
+            drawn = [partial(_by_document, score, sizes[:d]) for score in drawn]
+            means = document_means(totals[:, :d], sizes[:d], draws, rng, drawn)
+        means, whole = means[:, : len(base)], means[:, len(base) :]
+        means[:, cells] = whole - base[cells].T
         spread = means.std(0, ddof=1)
         found["sd"].append(np.where(spread <= nothing, 0.0, spread).reshape(shape))
         means += base.T
@@ -208,7 +242,8 @@ def reliability(
     data : dataframe or Pool
         One row per segment and system.
     score : str, sequence of str, or mapping
-        Columns of human or metric scores; or arrays by name, one number per row.
+        Columns of human or metric scores; or arrays by name, one number per row. Scores that are
+        no mean over segments, such as corpus BLEU, are a `CorpusScore`, made anew on every sample.
     document : str
         Column of documents. A pool knows its own.
     system : str, optional

@@ -219,6 +219,7 @@ def _differences(scores: DocumentScores, against: str) -> DocumentScores:
         scores,
         systems=tuple(scores.systems[k] for k in others),
         values=scores.values[:, others] - scores.values[:, [base]],
+        corpus={},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from fewgold.common.checks import check_choice, no_number
 from fewgold.common.statistics import intraclass_correlation
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
+from fewgold.reliability.corpus import CorpusScore
 
 ONE = "(all)"  # the name of the only system where none is told
 
@@ -24,7 +25,9 @@ class DocumentScores:
     """Scores by score, system and segment; documents in the order of the file, each in one piece.
 
     ``values`` is (scores, systems, segments) and ``sizes`` says how many segments each document
-    has. ``left_out`` counts segments that lacked a score.
+    has. ``left_out`` counts segments that lacked a score. For a score of whole sets ``values`` are
+    what each segment contributes (its jackknife pseudo-values), and ``corpus`` has the score itself
+    and its rows (systems, segments), by the place of the score.
     """
 
     scores: tuple[str, ...]
@@ -33,6 +36,7 @@ class DocumentScores:
     values: FloatArray
     sizes: IntArray
     left_out: int = 0
+    corpus: Mapping[int, tuple[CorpusScore, IntArray]] = field(default_factory=dict)
 
     @property
     def starts(self) -> IntArray:
@@ -62,7 +66,7 @@ class DocumentScores:
             )
 
 
-#: Columns of scores, or arrays by name.
+#: Columns of scores, or arrays and scores of whole sets by name.
 ScoreColumns: TypeAlias = str | Sequence[str] | Mapping[str, Any]
 
 
@@ -96,7 +100,8 @@ def read_scores(
     docs = _labels(document, column(document))
     n = docs.size
     teams = np.full(n, ONE) if system is None else _labels(system, column(system))
-    values = np.stack([_numbers(name, v, n) for name, v in given.items()])
+    whole_sets = {k: v for k, v in enumerate(given.values()) if isinstance(v, CorpusScore)}
+    values = np.stack([_row_numbers(name, v, n) for name, v in given.items()])
     doc, team = codes_of(docs), codes_of(teams)
     if segment is None:
         place = _positions(doc, team)
@@ -119,6 +124,7 @@ def read_scores(
                 "leave these segments out with gaps='drop' (--drop-gaps)."
             )
         cube, of_doc = cube[..., whole], of_doc[whole]
+    corpus = {k: (made, cube[k].astype(np.int64)) for k, made in whole_sets.items()}
     kept, sizes = np.unique(of_doc, return_counts=True)
     if of_doc.size < 2:
         raise DataError(
@@ -130,6 +136,8 @@ def read_scores(
             f"expected at least two documents; got {kept.size} with {of_doc.size} segments. With "
             "one document there is nothing to add. Is it the right column?"
         )
+    for k, (made, rows) in corpus.items():
+        cube[k] = [made._pseudo_values(own) for own in rows]
     cube.setflags(write=False)
     return DocumentScores(
         scores=tuple(given),
@@ -138,6 +146,7 @@ def read_scores(
         values=cube,
         sizes=sizes.astype(np.int64),
         left_out=int((~whole).sum()),
+        corpus=corpus,
     )
 
 
@@ -164,10 +173,13 @@ def _columns(data: Any) -> tuple[Callable[[str], NDArray[Any]], list[str]]:
 
 def _given_scores(
     score: ScoreColumns, column: Callable[[str], NDArray[Any]], names: Sequence[str]
-) -> dict[str, NDArray[Any]]:
-    """The scores by name: columns, or arrays as they come."""
+) -> dict[str, Any]:
+    """The scores by name: columns, arrays as they come, or scores of whole sets."""
     if isinstance(score, Mapping):
-        found = {str(name): np.asarray(values) for name, values in score.items()}
+        found = {
+            str(name): values if isinstance(values, CorpusScore) else np.asarray(values)
+            for name, values in score.items()
+        }
     else:
         wanted = [score] if isinstance(score, str) else list(score)
         for name in wanted:
@@ -188,6 +200,19 @@ def _labels(name: str, raw: NDArray[Any]) -> NDArray[Any]:
             "0). Fill them in or leave these rows out."
         )
     return np.array([str(v) for v in raw.tolist()])
+
+
+def _row_numbers(name: str, score: Any, n: int) -> FloatArray:
+    """Scores as numbers; for a score of whole sets the number of the row, counted from 0."""
+    if not isinstance(score, CorpusScore):
+        return _numbers(name, score, n)
+    # One of rows alone holds no counts, but knows how many rows it has.
+    if score._rows != n:
+        raise DataError(
+            f"score {name!r} has statistics of {score._rows} rows; the table has {n}. They must be "
+            "in the order of the table."
+        )
+    return np.arange(n, dtype=np.float64)
 
 
 def _numbers(name: str, raw: NDArray[Any], n: int) -> FloatArray:

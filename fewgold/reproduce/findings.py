@@ -43,7 +43,7 @@ class Item(NamedTuple):
 
 
 def items(paper: str) -> list[Item]:
-    """Every table and figure of a paper (``saldias`` or ``daniken``), in its order."""
+    """Every table and figure of ``saldias``, ``daniken`` or ``estrella``, in its order."""
     blocks = (block.splitlines() for block in printed_tables("contents"))
     lines = next(rest for name, *rest in blocks if name == paper)
     found = []
@@ -163,7 +163,8 @@ class Check:
 
     def __str__(self) -> str:
         printed = "" if self.printed is None else f" (paper {self.printed:.3g})"
-        return f"{self.data} {self.what} {self.value:.3f} ± {self.mc:.3f}{printed}"
+        error = f" ± {self.mc:.3f}" if self.mc else ""
+        return f"{self.data} {self.what} {self.value:.3f}{error}{printed}"
 
 
 @dataclass(frozen=True)

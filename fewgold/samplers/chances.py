@@ -50,14 +50,33 @@ class RankSpread:
 
     For scores whose good end is the end of the scale, such as error counts: good outputs all have
     about 0 errors, bad ones anything. Not for pass or fail, nor for ratings that crowd in the
-    middle.
+    middle. Which way a metric points must be known of one at least: ranked the wrong way round,
+    the sample would be worse than one with equal chances.
     """
 
     suffix: ClassVar[str] = "-rank"
 
     def __call__(self, pool: Pool) -> FloatArray:
+        _check_oriented(pool)
         worse = np.argsort(np.argsort(-pool.composite(), kind="stable"), kind="stable")
         return np.asarray(_LEAST + _SLOPE * (worse + 0.5) / len(pool))
+
+
+def _check_oriented(pool: Pool) -> None:
+    if pool._tells_quality:
+        return
+    names = ", ".join(list(pool.metrics)[:3]) + (", …" if len(pool.metrics) > 3 else "")
+    raise DesignError(
+        "chances that follow the rank of the metrics need a metric of which it is known whether "
+        "larger is better; " + (f"of {names} it is not." if names else "this pool has none."),
+        hints={
+            "python": "Give orientation={name: 1} (larger is better) or -1 (larger is worse) to "
+            "the pool; or take docs-balanced.",
+            "cli": "Say it with --orientation, such as --orientation NAME=+1 (larger is better) "
+            "or NAME=-1 (larger is worse); or take --strategy docs-balanced+ridge.",
+            "web": "Choose docs-balanced+ridge.",
+        },
+    )
 
 
 @dataclass(frozen=True)

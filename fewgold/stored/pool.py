@@ -232,6 +232,10 @@ class StoredPool:
         return self._scan.columns.spread is not None
 
     @property
+    def _tells_quality(self) -> bool:
+        return any(self._scan.orientation.values())
+
+    @property
     def _total_cost(self) -> float:
         return len(self) * float(self._scan.moments.mean[-1])
 

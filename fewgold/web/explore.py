@@ -160,7 +160,7 @@ def _agreement(view: View, name: str, cut: str, threshold: str | None) -> dict[s
     if view.study is None:
         return values
     try:
-        found = view.judge(name, cut, asked)
+        found = view.judges((name,), cut, asked, None, None)
     except FewgoldError as error:
         return values | {"agreement_why": error.message_for("web")}
     rows = found.table().to_numpy().tolist()
@@ -207,22 +207,12 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
             text = made.html() if kind == "html" else made.markdown()
         return download(text.encode(), f"report.{kind}", _REPORTS[kind])
 
-    @router.get("/judge-{place}.html")
-    def judge(
-        request: Request, place: str, cut: str | None = None, threshold: str | None = None
-    ) -> Response:
-        with looking(site, known) as view, DRAWING:
-            if place not in {str(k) for k in range(len(view.metrics))}:
-                raise HTTPException(404, "There is no such metric.")
-            told = ((text or "").strip()[:40] for text in (cut, threshold))
-            made = view.judge(view.metrics[int(place)], *told).page()
-        return download(made.encode(), "judge.html", _REPORTS["html"])
-
     @router.get("/answers")
     def answers(request: Request, to: str | None = None) -> Response:
         form = formats.get(to or "csv")
         with looking(site, known) as view:
-            tasks, rated = view.campaign.tasks("all"), view.campaign.store.rated()
+            # For the owner, who knows the systems.
+            tasks, rated = view.campaign.tasks("all", masked=False), view.campaign.store.rated()
             formats.check_criteria(form, tasks)
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 

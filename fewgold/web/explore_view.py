@@ -24,7 +24,7 @@ from fewgold.common.text import decimals, fixed, shorter
 from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
 from fewgold.plots.style import available
-from fewgold.report import number
+from fewgold.report import StudyReport, number
 from fewgold.report.study_sections import WITHOUT, weighted_line
 from fewgold.web import files
 from fewgold.web.files import Recent
@@ -104,7 +104,8 @@ class View:
         """The study as the report has it, gaps as in the status; None while there is no number."""
         if self.status.estimate is None:
             return None
-        return self.campaign.report("at-random").study
+        made = self.campaign.report("at-random")
+        return made.study if isinstance(made, StudyReport) else None  # of several systems
 
     @property
     @_once
@@ -160,15 +161,20 @@ class View:
         )  # fmt: skip
 
     @_once
-    def judge(self, name: str, cut: str, threshold: str) -> Assessment:
-        """A metric against people; the cuts say which scores of people and of it are good."""
+    def judges(
+        self, names: tuple[str, ...], cut: str, threshold: str, by: str | None, against: str | None
+    ) -> Assessment:
+        """Metrics against people; the cuts say which scores of people and of them are good."""
         from fewgold.judge import assess
 
         if self.study is None:
             raise DataError("there is no estimate yet, and nothing to compare.")
         ratings = self.study.ratings if not cut else self.study.ratings.cut(cut)
-        level = self.campaign.settings.confidence
-        return assess(ratings, name, threshold=threshold or None, confidence=level)
+        return assess(
+            ratings, names, threshold=threshold or None, by=by,
+            against=() if against is None else against,
+            confidence=self.campaign.settings.confidence,
+        )  # fmt: skip
 
 
 def version(campaign: Campaign) -> str:

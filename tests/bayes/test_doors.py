@@ -25,7 +25,8 @@ FRAME = pd.DataFrame({
     "document": [f"d{k // 8}" for k in range(SIZE)],
     "judge": np.where(RNG.random(SIZE) < 0.8, GOLD, 1 - GOLD),
 })  # fmt: skip
-POOL = Pool.from_table(FRAME, id="id", document="document", metrics=["judge"])
+WAY = {"judge": 1}  # larger is better
+POOL = Pool.from_table(FRAME, id="id", document="document", metrics=["judge"], orientation=WAY)
 TRUTH = dict(zip(FRAME["id"], GOLD, strict=True))
 MODEL = BinaryPosterior("judge")
 
@@ -85,7 +86,9 @@ def test_simulation_of_every_sampler() -> None:
 @pytest.mark.parametrize("name", registry.sampler_names())
 def test_pools_on_disk(name: str, tmp_path: Path) -> None:
     FRAME.to_parquet(tmp_path / "pool.parquet")
-    pool = StoredPool(tmp_path / "pool.parquet", id="id", document="document", metrics=["judge"])
+    pool = StoredPool(
+        tmp_path / "pool.parquet", id="id", document="document", metrics=["judge"], orientation=WAY
+    )
     sampler = registry.sampler(name)
     if not pool._can_use(sampler):
         with pytest.raises(Exception, match="on disk"):

@@ -85,7 +85,7 @@ def test_percent_is_a_share(run: Run) -> None:
         (("--half-width", -1, "--sd", 2), 3, "must be a positive number"),
         (("--difference", 1, "--sd", 2, "--power", "2"), 2, "--power must be"),
         (("--half-width", 1, "--limits", "5"), 2, "--limits must be"),
-        (("--half-width", 1, "--sd", 2, "--strategies", "docs-sys+mean"), 3, "history"),
+        (("--half-width", 1, "--sd", 2, "--strategies", "docs-opt+mean"), 3, "history"),
         (("--half-width", 1, "--pilot", "none.csv"), 3, "takes a sheet of fewgold select"),
         (("--half-width", 1, "--alpha", 0.5, "--rho", 0.9), 3, "rho and eta go together"),
         (("--budget", 100), 2, "--metric-cost"),

@@ -88,3 +88,6 @@ def test_where_nothing_tells_nothing_is_said() -> None:
     assert told(base.assign(human=rng.integers(1, 6, len(base)))) is None  # a Likert scale
     assert told(base.assign(confidence=rng.normal(size=len(base)))) is None  # not what it says
     assert told(table(40).assign(mqm=rng.integers(0, 25, 40))) is None  # too few
+    # A metric of which nobody knows whether larger is better ranks nothing.
+    unknown = base.rename(columns={"comet": "score_b"}).assign(mqm=rng.integers(0, 26, len(base)))
+    assert told(unknown) is None

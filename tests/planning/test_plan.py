@@ -102,6 +102,34 @@ def test_pilot_tells_what_it_knows() -> None:
     assert set(planned) == set(outlook._known_strategies)
 
 
+def test_pilots_tell_what_a_judge_saves() -> None:
+    """The posterior sd of studies of the planned size is the one that was asked for."""
+    rng = np.random.default_rng(5)
+    gold = np.repeat([0.0, 1.0], [800, 1200])
+    judge = np.where(rng.random(2000) < 0.85, gold, 1 - gold)
+    flat = (rng.random(2000) < 0.5).astype(float)
+    pool = Pool(ids=np.arange(2000), metrics={"judge": judge, "coin": flat})
+    goal, names = Goal(half_width=0.05), ["random+alpha-judge", "docs-sys+alpha-judge"]
+    planned = []
+    for seed in range(20):
+        sample = SimpleRandom().draw(pool, 150, rng=seed)
+        pilot = Outlook.from_pilot(sample.rate(gold[sample.indices]), strategies=names)
+        found = plan(goal, pilot, [*names, "random+alpha"])
+        planned.append(found["random+alpha-judge"].n)
+        assert found["docs-sys+alpha-judge"].n == planned[-1]
+        assert "planned like random+alpha-judge" in found["docs-sys+alpha-judge"].note
+    n = round(float(np.mean(planned)))
+    assert "random+alpha" in pilot._known_strategies
+    done = simulate(pool, gold, ["random+alpha-judge"], [n], draws=200, rng=1, limits=(0, 1))
+    half = done.to_frame().set_index("strategy").loc["random+alpha-judge", "half_width"]
+    assert half == pytest.approx(0.05, rel=0.05)
+    # A coin saves nothing.
+    coin = Outlook.from_pilot(sample.rate(gold[sample.indices]), strategies=["random+alpha-coin"])
+    assert coin.kept["alpha-coin"] == pytest.approx(1, abs=0.05)
+    with pytest.raises(FewgoldError, match="planned for by a pilot of 0 and 1"):
+        plan(goal, Outlook(sd=0.5), ["random+alpha-judge"])
+
+
 def test_history_counts_what_a_strategy_saves() -> None:
     """That the numbers are right is in theory/test_plan_history.py."""
     pool, gold = load_demo("ende")
@@ -214,7 +242,7 @@ def test_bad_input(make: object, problem: str) -> None:
 
 def test_other_strategies_need_history() -> None:
     with pytest.raises(UnknownNameError, match="history"):
-        plan(Goal(half_width=1), Outlook(sd=1), ["docs-sys+mean"])
+        plan(Goal(half_width=1), Outlook(sd=1), ["docs-opt+mean"])
 
 
 def test_poor_pilots() -> None:

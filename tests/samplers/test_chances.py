@@ -252,6 +252,19 @@ def test_the_share_of_equal_chances_by_name():
         registry.strategy("docs-two-wave", uniform=2)
 
 
+def test_ranks_need_a_metric_of_known_direction():
+    rng = np.random.default_rng(0)
+    values = {"length": rng.normal(size=50), "mine": rng.normal(size=50)}
+    for names, told in (((), "has none"), (("length",), "of length it is not"),
+                        (("length", "mine"), "of length, mine it is not")):  # fmt: skip
+        pool = Pool(np.arange(50), {m: values[m] for m in names})
+        with pytest.raises(DesignError, match=told):
+            SimpleRandom(chances=BY_RANK).draw(pool, 5, rng=0)
+        assert "docs-uneven-rank+ridge" not in registry.strategy_names(pool)
+    worse = Pool(np.arange(50), values, orientation={"mine": -1})
+    assert RankSpread()(worse).argmax() == values["mine"].argmax()
+
+
 def test_the_strategies_of_a_pool_follow_what_is_known():
     pool, _ = load_demo()
     known = pool.with_spread(np.ones(len(pool)))

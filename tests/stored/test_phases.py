@@ -227,6 +227,7 @@ def study():
         ids=np.arange(size),
         documents=documents,
         metrics={"a": quality + rng.normal(size=size), "b": quality + 2 * rng.normal(size=size)},
+        orientation={"a": 1},
         spread=spread,
     )
     return pool, 3 + quality + 0.7 * spread * rng.normal(size=size)
@@ -276,7 +277,7 @@ def frame(size=240):
 
 COLUMNS = {
     "id": "id", "document": "doc", "metrics": ["m", "k"], "cost": "seconds",
-    "spread": "p:probability",
+    "spread": "p:probability", "orientation": {"m": 1},
 }  # fmt: skip
 
 
@@ -298,7 +299,9 @@ def test_the_same_sample_however_rows_are_stored(tmp_path, monkeypatch):
         with StoredPool(tmp_path / name, engine=DuckDB(threads=threads), **COLUMNS) as pool:
             drawn = [s.draw(pool, 20, rng=5) for s in SAMPLERS.values()]
             found.append([s.ids.tolist() for s in drawn])
-    memory = Pool.from_table(frame(), id="id", document="doc", metrics=["m", "k"], cost="seconds")
+    memory = Pool.from_table(
+        frame(), id="id", document="doc", metrics=["m", "k"], cost="seconds", orientation={"m": 1}
+    )
     q = frame()["p"].to_numpy()
     with StoredPool.of(memory.with_spread(np.sqrt(q * (1 - q)))) as pool:
         found.append([s.draw(pool, 20, rng=5).ids.tolist() for s in SAMPLERS.values()])

@@ -7,6 +7,7 @@ import html
 import io
 import json
 import math
+import re
 import tempfile
 import threading
 import zipfile
@@ -33,7 +34,8 @@ WORSE = '=HYPERLINK("http://x")'
 PATHS = [
     "/explore", "/explore/number", "/explore/metric/0", "/explore/figure/growth.svg",
     "/explore/table/journal.csv", "/explore/status.json", "/explore/report.html",
-    "/explore/judge-0.html",
+    "/explore/judge", "/explore/judge/judge.json", "/explore/judge/figure/0/scores.svg",
+    "/explore/judge/disagreements-0.csv",
     "/explore/answers", "/explore/tasks", "/explore/import", "/explore/settings",
 ]  # fmt: skip
 
@@ -562,6 +564,53 @@ def test_a_metric_as_a_judge(tmp_path: Path) -> None:
     assert "people&#39;s scores are not 0 and 1" in trouble
     wrong = client.get("/explore/metric/0", params={"cut": ">= 60", "threshold": "x"})
     assert wrong.status_code == 200 and "cut is a sign and a number" in wrong.text
-    made = client.get("/explore/judge-0.html", params=asked)
-    assert made.status_code == 200 and "Disagreements" in made.text
-    assert client.get("/explore/judge-9.html").status_code == 404
+
+
+def test_judges_side_by_side(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    begin(tmp_path / "study").close()
+    client = client_of(tmp_path / "study")
+    with Campaign(tmp_path / "study") as campaign:
+        names = list(campaign.pool.metrics)
+        ratings = campaign.ratings("at-random")
+    plain = client.get("/explore/judge").text
+    assert all(name in plain for name in names[:3]) and "Judges compared" in plain
+    asked = {
+        "judge": ["0", "1"], "cut": ">= 60", "threshold": ">= 0", "by": names[1],
+        "against": names[0],
+    }  # fmt: skip
+    page = html.unescape(client.get("/explore/judge", params=asked).text)
+    found = assess(ratings.cut(">= 60"), names[:2], threshold=">= 0", by=names[1], against=names[0])
+    for heading in ("Agreement", "Judges compared", f"By {names[1]}", "What errors follow"):
+        assert f"<h2>{heading}</h2>" in page
+    for cell in found.table()[names[0]]:
+        assert cell in page
+    figures = re.findall(r'src="(/explore/judge/figure/[^"]*)"', page)
+    assert len(figures) == sum(len(trial.plots) for trial in found.judges) > 1
+    for address in figures:
+        assert b"<svg" in client.get(address).content
+    made = {
+        kind: client.get(f"/explore/judge/judge.{kind}", params=asked)
+        for kind in ("html", "json", "tex", "csv")
+    }
+    assert {answer.status_code for answer in made.values()} == {200}
+    assert made["json"].json()["judges"] == json.loads(json.dumps(found.to_dict()))["judges"]
+    assert made["tex"].text.startswith(r"\begin{tabular}") and r"\bottomrule" in made["tex"].text
+    frame = pd.read_csv(io.StringIO(made["csv"].text))
+    np.testing.assert_allclose(frame["value"], found.to_frame()["value"])
+    listed = client.get("/explore/judge/disagreements-1.csv", params=asked).text
+    assert len(pd.read_csv(io.StringIO(listed))) == len(found.disagreements(names[1]))
+
+
+def test_slips_about_judges(tmp_path: Path) -> None:
+    begin(tmp_path / "study").close()
+    client = client_of(tmp_path / "study")
+    for params in ({"cut": ">> 1"}, {"threshold": ">= 0"}, {"by": "nothing"}):
+        page = client.get("/explore/judge", params=params)
+        assert page.status_code == 200 and 'id="judge-trouble"' in page.text, params
+    for path in ("?judge=9", "/judge.pdf", "/figure/0/nothing.svg", "/disagreements-9.csv"):
+        assert client.get(f"/explore/judge{path}").status_code == 404, path
+    with Campaign.create(tmp_path / "new", small_pool()[0], seed=1) as campaign:
+        campaign.select(5)
+    page = client_of(tmp_path / "new").get("/explore/judge")
+    assert page.status_code == 200 and "There is no estimate yet" in page.text

@@ -1,0 +1,183 @@
+"""Judges on trial: metrics of the campaign against people, side by side, for its owner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse
+
+from fewgold.common.text import latex_table, plain_value
+from fewgold.errors import FewgoldError
+from fewgold.plots.style import available
+from fewgold.report.study_sections import WITHOUT
+from fewgold.web import files
+from fewgold.web.explore_view import Results, View, cut_hints, headline, looking
+from fewgold.web.forms import Fields
+from fewgold.web.site import Site
+
+if TYPE_CHECKING:
+    from fewgold.judge import Assessment
+
+_FIRST = 3  # judges on the page that nobody chose
+_MOST = 6  # at once
+_LISTED = 10  # disagreements with each on the page; the downloads have all
+_VALUES = 30  # of a column that makes slices
+_KINDS = {"html": "text/html", "json": "application/json", "tex": "application/x-tex",
+          "csv": "text/csv"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class JudgePage:
+    """What the address asks for: judges by their place among the metrics, cuts and columns."""
+
+    places: tuple[int, ...]
+    cut: str
+    threshold: str
+    by: str
+    against: str
+
+    @classmethod
+    def of(cls, request: Request, view: View) -> JudgePage:
+        fields = Fields.of(request.query_params)
+        known = _judges(view)
+        told = fields.many("judge")
+        wrong = [place for place in told if place not in map(str, known)]
+        if wrong:
+            raise HTTPException(404, "There is no such metric, or it judges nothing.")
+        if len(told) > _MOST:
+            raise FewgoldError(f"choose up to {_MOST} judges at once; got {len(told)}.")
+        places = tuple(int(place) for place in told) or tuple(known)[:_FIRST]
+        texts = (fields.text(name)[:200] for name in ("cut", "threshold", "by", "against"))
+        return cls(places, *texts)
+
+    def names(self, view: View) -> tuple[str, ...]:
+        return tuple(view.metrics[place] for place in self.places)
+
+    @property
+    def query(self) -> str:
+        from urllib.parse import urlencode
+
+        pairs = [("judge", str(place)) for place in self.places]
+        pairs += [(k, getattr(self, k)) for k in ("cut", "threshold", "by", "against")]
+        return urlencode([(k, v) for k, v in pairs if v])
+
+    def found(self, view: View) -> Assessment:
+        columns = (self.by or None, self.against or None)
+        return view.judges(self.names(view), self.cut[:40], self.threshold[:40], *columns)
+
+
+def routes(site: Site) -> APIRouter:
+    """The page, its figures and its files."""
+    router = APIRouter(prefix="/explore/judge", dependencies=[Depends(site.owner)])
+    known = Results()
+
+    @router.get("", response_class=HTMLResponse)
+    def page(request: Request) -> HTMLResponse:
+        with looking(site, known) as view:
+            asked = JudgePage.of(request, view)
+            return site.page(request, "explore_judge.html", **_values(view, asked))
+
+    @router.get("/figure/{place}/{name}.{kind}")
+    def figure(request: Request, place: int, name: str, kind: str) -> Response:
+        with looking(site, known) as view:
+            asked = JudgePage.of(request, view)
+            if place not in asked.places or kind not in files.IMAGES or not available():
+                raise HTTPException(404, "There is no such figure.")
+            found, judge = asked.found(view), view.metrics[place]
+            if name not in found[judge].plots:
+                raise HTTPException(404, "There is no such figure.")
+            key = ("judge", asked.query, place, name, kind)
+            made = view.figures.get(key, lambda: files.drawn(lambda: found.plot(name, judge), kind))
+        return files.download(made, f"{name}-{place}.{kind}", files.IMAGES[kind], save=False)
+
+    @router.get("/judge.{kind}")
+    def whole(request: Request, kind: str) -> Response:
+        if kind not in _KINDS:
+            raise HTTPException(404, f"The files are {', '.join(f'judge.{k}' for k in _KINDS)}.")
+        with looking(site, known) as view:
+            found = JudgePage.of(request, view).found(view)
+            if kind == "csv":
+                return files.frame_csv(found.to_frame(), "judge")
+            made = _WRITTEN[kind](found)
+        return files.download(made.encode(), f"judge.{kind}", _KINDS[kind])
+
+    @router.get("/disagreements-{place}.csv")
+    def disagreements(request: Request, place: int) -> Response:
+        with looking(site, known) as view:
+            asked = JudgePage.of(request, view)
+            if place not in asked.places:
+                raise HTTPException(404, "There is no such judge here.")
+            frame = asked.found(view).disagreements(view.metrics[place])
+            return files.frame_csv(frame, f"disagreements-{place}")
+
+    return router
+
+
+def _page(found: Assessment) -> str:
+    with files.DRAWING:
+        return found.page()
+
+
+_WRITTEN: dict[str, Callable[[Any], str]] = {
+    "html": _page,
+    "json": lambda found: json.dumps(
+        plain_value(found.to_dict()), indent=2, ensure_ascii=False, allow_nan=False
+    ),
+    "tex": lambda found: latex_table(found.to_frame().to_dict("records")) + "\n",
+}
+
+
+def _judges(view: View) -> dict[int, str]:
+    """Places and names of the metrics that are no covariates."""
+    signs = view.campaign.pool.orientation
+    return {k: name for k, name in enumerate(view.metrics) if signs.get(name) != 0}
+
+
+def _columns(view: View) -> tuple[list[str], list[str]]:
+    """Columns that make slices, and those that errors may follow."""
+    pool = view.campaign.pool
+    labels = {} if pool.system is None else {"system": pool.system}
+    labels |= {} if pool.documents is None else {"document": pool.documents}
+    few = [
+        name for name, values in {**labels, **pool.texts}.items()
+        if 1 < len(set(map(str, values.tolist()))) <= _VALUES
+    ]  # fmt: skip
+    numbers = [name for name, values in pool.metrics.items() if np.ptp(values) > 0]
+    return [*few, *numbers], [*pool.texts, *numbers]
+
+
+def _parts(found: Assessment) -> list[Any]:
+    """The sections below the notes, which the page shows in its own way."""
+    parts = found.sections(_LISTED, figures=False)
+    return parts[1:] if found.notes else parts
+
+
+def _values(view: View, asked: JudgePage) -> dict[str, Any]:
+    """What the page shows; a choice that does not go together is a sentence on it."""
+    study = view.study
+    found, why = None, ""
+    if study is not None and asked.places:
+        try:
+            found = asked.found(view)
+        except FewgoldError as error:
+            why = error.message_for("web")
+    by, against = _columns(view)
+    kinds = [] if found is None else [
+        (place, view.metrics[place], kind, shows)
+        for place in asked.places
+        for kind, shows in found[view.metrics[place]].plots.items()
+    ]  # fmt: skip
+    return {
+        "told": view.status, "at": view.version, "asked": asked, "query": asked.query,
+        "judges": _judges(view), "columns_by": by, "columns_against": against, "why": why,
+        "found": found, "study": study is not None, "level": headline(view)["level"],
+        "parts": [] if found is None else _parts(found),
+        "kinds": kinds if available() else [], "figures": available(), "without": WITHOUT,
+        "cut_hints": cut_hints([] if study is None else study.ratings.scores.tolist()),
+        "chosen": [(place, view.metrics[place]) for place in asked.places],
+    }  # fmt: skip
