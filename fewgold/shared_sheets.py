@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewgold import io, sheets
 from fewgold.comparison import joint_pool
@@ -54,6 +55,51 @@ def build_joint_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
         orientation=columns.get("orientation") or {},
         **roles,  # type: ignore[arg-type]
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """A pool of all outputs of several systems, the segment of each, and what to know of it."""
+
+    pool: Pool
+    segments: NDArray[Any]
+    notes: tuple[str, ...] = ()
+
+
+def build_outputs(table: Any, columns: Mapping[str, Any]) -> Outputs:
+    """The outputs of several systems as a campaign takes them, from the roles of the columns.
+
+    Texts that are the same for all outputs of a system and differ between systems would tell raters
+    which one it is, and are left out.
+    """
+    id, system = columns["id"], columns["system"]
+    table = io.filled(sheets.as_recorded(table, columns), columns.get("metrics") or (), system)
+    names = [label(system, v) for v in table[system].tolist()]
+    segments = np.array([label(id, v) for v in table[id].tolist()], dtype=object)
+    texts = list(columns.get("texts") or ())
+    telling = [text for text in texts if _tells(table[text].tolist(), names)]
+    own = "output"
+    while own in table.columns:
+        own += "_"
+    made = [f"{name}:{segment}" for name, segment in zip(names, segments, strict=True)]
+    kept = [text for text in texts if text not in telling]
+    pool = sheets.build_pool(
+        table.assign(**{own: made, system: names}), {**columns, "id": own, "texts": kept}
+    )
+    notes = tuple(
+        f"{text!r} tells which system an output is of, and is not shown to raters"
+        for text in telling
+    )
+    return Outputs(pool, segments, notes)
+
+
+def _tells(values: Sequence[Any], systems: Sequence[str]) -> bool:
+    """Whether a text is the same within each system and another one for each."""
+    seen: dict[str, str] = {}
+    for value, system in zip(values, systems, strict=True):
+        if seen.setdefault(system, str(value)) != str(value):
+            return False
+    return len(set(seen.values())) == len(seen) > 1
 
 
 def save_shared(

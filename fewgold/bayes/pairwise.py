@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewgold import io
 from fewgold.bayes.cells import LOSS, TIE, WIN, PreferencePosterior, outcomes, tally
-from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice, check_confidence
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 
@@ -31,6 +32,7 @@ _TIES = frozenset(
     ("tie", "tied", "ties", "draw", "equal", "same", "both", "neither", "tie (bothbad)", "bothbad",
      "both bad", "both good", "no preference")
 )  # fmt: skip
+_BOTH_BAD = frozenset(("neither", "tie (bothbad)", "bothbad", "both bad"))
 _NO_VERDICT = 3  # the category of pairs that no judge has an answer for
 
 
@@ -193,13 +195,16 @@ def preferences(
             raise UnknownNameError("column", name, map(str, frame.columns))
     if human in judges:
         raise DataError(f"{human!r} holds the verdicts of people, so it cannot be a judge as well.")
-    people = _verdicts(frame, human, a, b, tie)
+    ones, twos = np.full(len(frame), a, dtype=object), np.full(len(frame), b, dtype=object)
+    people = verdicts(frame, human, ones, twos, tie)
     rows = np.flatnonzero(~np.isnan(people))
     if not rows.size:
         raise DataError(f"no row has a verdict in column {human!r}.")
-    each = [_verdicts(frame, name, a, b, tie) for name in judges]
+    each = [verdicts(frame, name, ones, twos, tie) for name in judges]
     codes, count = np.zeros(people.size, dtype=np.int64), 1
     said, notes = np.full(3, np.nan), []
+    if bad := int(both_bad(frame, human).sum()):
+        notes.append(f"{bad} of {rows.size} verdicts say that both are bad; they count as ties")
     if each:
         votes = np.stack(each) - 1.0
         given = ~np.isnan(votes)
@@ -231,20 +236,39 @@ def _shares(classes: IntArray) -> FloatArray:
     return np.bincount(classes, minlength=3) / classes.size if classes.size else np.full(3, np.nan)
 
 
-def _verdicts(frame: pd.DataFrame, name: str, a: str, b: str, tie: float) -> FloatArray:
-    """A column as 0 (B is better), 1 (tie) and 2 (A is better); NaN where there is none."""
-    texts = [
-        "" if io.is_empty(v) else str(v).strip().lower() for v in frame[name].to_numpy(dtype=object)
-    ]
-    words = {t for t in texts if t and t not in io.cells.GAPS}
-    first, second = _FIRST | {a.strip().lower()}, _SECOND | {b.strip().lower()}
-    first, second = first - {b.strip().lower()}, second - {a.strip().lower()}
-    known = dict.fromkeys(_TIES, TIE) | dict.fromkeys(first, WIN) | dict.fromkeys(second, LOSS)
-    if words <= set(known):
-        return np.array([known.get(t, np.nan) for t in texts], dtype=np.float64)
-    found = io.column_of(frame[name], name)
-    wrong = sorted(k for rows in found.sorts.values() for k in rows)
-    values = found.values
+def verdicts(
+    frame: pd.DataFrame, name: str, first: NDArray[Any], second: NDArray[Any], tie: float = 0.0
+) -> FloatArray:
+    """A column as 0 (the second is better), 1 (tie) and 2 (the first is better); NaN for none.
+
+    ``first`` and ``second`` are the names of the systems of each row, which the verdict may use.
+    Where these differ from row to row, a system must not be called as a place is, such as A.
+    """
+    texts = _texts(frame, name)
+    ones, twos = ([str(v).strip().lower() for v in side] for side in (first, second))
+    found = np.full(len(texts), np.nan)
+    unknown, several = set(), len(set(ones)) > 1
+    for row, (text, a, b) in enumerate(zip(texts, ones, twos, strict=True)):
+        if not text or text in io.cells.GAPS:
+            continue
+        if text in (a, b):
+            found[row] = WIN if text == a else LOSS
+            if several and text in (_SECOND if text == a else _FIRST):
+                raise DataError(
+                    f"a system is called {text!r}, so that the verdict {text!r} in row {row + 1} "
+                    f"of {name!r} could mean that system or a place. Rename the system."
+                )
+        elif text in _FIRST or text in _SECOND:
+            found[row] = WIN if text in _FIRST else LOSS
+        elif text in _TIES:
+            found[row] = TIE
+        else:
+            unknown.add(text)
+    if not unknown:
+        return found
+    numbers = io.column_of(frame[name], name)
+    wrong = sorted(k for rows in numbers.sorts.values() for k in rows)
+    values = numbers.values
     if wrong or set(np.unique(values[~np.isnan(values)])) == {1.0, 2.0}:
         strange = str(frame[name].iloc[wrong[0]]) if wrong else "only 1 and 2"
         raise DataError(
@@ -255,3 +279,14 @@ def _verdicts(frame: pd.DataFrame, name: str, a: str, b: str, tie: float) -> Flo
     seen = ~np.isnan(values)
     classes[seen] = outcomes(values[seen], tie)
     return classes
+
+
+def both_bad(frame: pd.DataFrame, name: str) -> BoolArray:
+    """Where a verdict is that both are bad, which counts as a tie."""
+    return np.array([text in _BOTH_BAD for text in _texts(frame, name)], dtype=bool)
+
+
+def _texts(frame: pd.DataFrame, name: str) -> list[str]:
+    return [
+        "" if io.is_empty(v) else str(v).strip().lower() for v in frame[name].to_numpy(dtype=object)
+    ]

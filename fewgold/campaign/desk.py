@@ -502,6 +502,7 @@ def segment(
         document=document,
         position=position,
         rate=rate,
+        system=system if campaign.systems and not masked else "",
     )
 
 

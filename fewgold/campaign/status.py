@@ -12,8 +12,7 @@ import numpy as np
 from fewgold.bounds import sequence
 from fewgold.campaign.answers import rated_differently, raters_of
 from fewgold.campaign.study import waves_to_use
-from fewgold.campaign.systems import needed
-from fewgold.common.text import decimals
+from fewgold.common.text import decimals, plain_frame
 from fewgold.errors import FewgoldError
 from fewgold.missing import PartialRatings, estimate
 
@@ -184,7 +183,7 @@ def comparison(campaign: Campaign) -> dict[str, Any]:
     result = campaign.compare("at-random")
     told = result.to_dict()
     kept = ("n", "pool_size", "level", "ranking", "differences", "notes", "signature")
-    return {k: told[k] for k in kept} | {"needed": needed(result)}
+    return {k: told[k] for k in kept} | {"needed": plain_frame(result.needed())}
 
 
 def _counts(frame: pd.DataFrame, column: str) -> dict[str, int]:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
     from fewgold.report import StudyReport
+    from fewgold.report.comparison_page import ComparisonReport
 
 
 class Campaign:
@@ -465,11 +466,15 @@ class Campaign:
         told = Rating(segment, score, by, now(), answer=secrets.token_hex(8), details=details)
         return adjudication.settle(self.store, told)
 
-    def report(self, gaps: str = "wait", **options: Any) -> StudyReport:
+    def report(self, gaps: str = "wait", **options: Any) -> StudyReport | ComparisonReport:
         """The report of the campaign; write it with ``.write("report.html")``.
 
-        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``.
+        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. Of several systems it
+        is that of their comparison, with ``confidence`` and ``title``; ``of("A").report()`` is
+        that of one.
         """
+        if self.systems:
+            return systems.report(self, gaps, **options)
         return _report(self, gaps, **options)
 
     def tasks(self, which: str = "unrated", *, context: int = 2, masked: bool = True) -> Tasks:
@@ -682,9 +687,11 @@ def _command(
     """The command that gives the estimate of the report again."""
     place = campaign.path.parent if campaign.path.name == FILE else campaign.path
     named = estimator.name if isinstance(estimator, Estimator) else estimator
-    options = {
+    options: dict[str, str | None] = {
         "--gaps": None if gaps == "wait" else gaps, "--adequate": cut, "--estimator": named,
         "--confidence": None if confidence is None else repr(confidence),
     }  # fmt: skip
+    if isinstance(campaign.store, OneSystem):
+        options["--system"] = campaign.store.system
     words = [word for name, value in options.items() if value is not None for word in (name, value)]
     return shlex.join(["fewgold", "estimate", place.as_posix(), *words])

@@ -7,18 +7,22 @@ from another pool: that of the segments, for all systems at once (`joint`), or t
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewgold.campaign.answers import scores
+from fewgold.campaign.database import FILE
 from fewgold.campaign.settings import Settings
 from fewgold.common.arrays import IntArray
+from fewgold.common.checks import check_choice
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from fewgold.campaign.store import Store, Wave
     from fewgold.campaign.study import Campaign
     from fewgold.comparison import Comparison
+    from fewgold.report.comparison_page import ComparisonReport
 
 
 # The pools that segments are drawn from
@@ -271,7 +276,9 @@ def compare(
             for name, part in parts.items()
         }
         kept = {k: options[k] for k in ("higher_is_better", "correction", "level") if k in options}
-        if unused := sorted(k for k in options if k not in kept and options[k]):
+        if unused := sorted(
+            k for k in options if k not in kept and options[k] not in (None, False, "auto")
+        ):
             raise FewgoldError(
                 f"{unused[0]} needs systems that are rated on the same segments, and here each has "
                 "a sample of its own."
@@ -285,8 +292,8 @@ def compare(
     if gaps == "wait" and (left := unrated(campaign, waves)):
         raise DataError(
             f"{len(left)} of {store.drawn(waves).size} chosen outputs have no answer, first "
-            f"{left[0]}. Have them rated, or say that chance left them out: --gaps at-random "
-            "(gaps='at-random')."
+            f"{left[0]}. Have them rated, or say that chance left them out: --rated-only of "
+            "fewgold compare, --gaps at-random of fewgold report (gaps='at-random')."
         )
     table, roles = scored(campaign, waves, criterion)
     if options.get("adjust_raters") and roles["rater"] is None:
@@ -381,42 +388,49 @@ def joint_ratings(campaign: Campaign) -> Ratings:
     return Ratings(sample, told, campaign.settings.limits)
 
 
-#: Chance with which a difference of the size found so far shall come out significant.
-POWER = 0.8
+# The report
 
 
-def needed(result: Comparison) -> list[dict[str, Any]]:
-    """How many rated segments it takes, about, to tell apart each pair that is not yet.
+def report(
+    campaign: Campaign, gaps: str, *, confidence: float | None = None, title: str | None = None,
+    estimator: Any = None, cut: str | None = None,
+) -> ComparisonReport:  # fmt: skip
+    """The report of all systems."""
+    from fewgold.report.comparison_page import ComparisonReport
 
-    As many as make a difference of the size that was found significant by itself with a chance of
-    80 %, at the level of the comparison. Widths go with √(1/n − 1/N), all else the same. None
-    where even all segments are too few, or where nothing is known of the spread.
-    """
-    from scipy.special import ndtri
+    if estimator is not None or cut is not None:
+        raise FewgoldError(
+            "the report of several systems takes no estimator and no cut; that of one does: name "
+            "it with --system (campaign.of(system).report())."
+        )
+    check_choice("gaps", gaps, ("wait", "at-random"))
+    settings = campaign.settings
+    options: dict[str, Any] = {} if confidence is None else {"level": 1 - confidence}
+    result = campaign.compare(gaps, **options)
+    waves = campaign.waves
+    drawn = ", ".join(f"{w.segments} on {w.drawn_at[:10]} (seed {w.seed})" for w in waves)
+    how = "the same segments for all" if settings.shared else "a sample of its own for each"
+    outputs = sum(wave.n for wave in waves)
+    left = len(unrated(campaign))
+    facts = [
+        ("systems", str(len(settings.systems))),
+        ("rated", f"{outputs - left} of {outputs} chosen outputs"),
+        ("drawn", drawn),
+        ("how", how),
+        ("strategy", settings.strategy),
+        ("raters", str(campaign.answers()["rater"].nunique())),
+    ]
+    notes = []
+    if left:
+        notes.append(f"{left} chosen outputs have no answer; that is taken as chance")
+    words = ["fewgold", "compare", folder_of(campaign.path)]
+    words += ["--rated-only"] if gaps == "at-random" else []
+    words += [] if confidence is None else ["--level", f"{1 - confidence:.10g}"]
+    return ComparisonReport(
+        result, title or settings.name, facts, [shlex.join(words)], notes
+    )  # fmt: skip
 
-    frame = result.differences()
-    size, level = int(result.facts["pool_size"]), result.level
-    process = result.facts["target"] == "process"
-    times = float(ndtri(1 - level / 2) + ndtri(POWER))
-    found: list[dict[str, Any]] = []
-    rows: Any = frame[~frame["significant"]].itertuples()
-    for row in rows:
-        se, difference = float(row.se), abs(float(row.difference))
-        n = int(row.n) if row.basis == "shared" else int(result.facts["n"])
-        segments = more = None
-        if np.isfinite(se) and se > 0 and difference > 0 and n > 0:
-            rest = 0.0 if process else 1 / size
-            unit = se**2 / max(1 / n - rest, 1e-300)  # variance of a single segment
-            wanted = 1 / ((difference / times) ** 2 / unit + rest)
-            segments = int(np.ceil(min(wanted, 1e9) - 1e-9))
-            segments = max(segments, n + 1) if segments <= n else segments
-            if not process and segments > size:
-                segments = None
-            more = None if segments is None else segments - n
-        found.append(
-            {
-                "first": row.first, "second": row.second, "difference": float(row.difference),
-                "segments": segments, "more": more,
-            }
-        )  # fmt: skip
-    return found
+
+def folder_of(path: Path) -> str:
+    """The name of a campaign as one would type it."""
+    return (path.parent if path.name == FILE else path).as_posix()

@@ -11,13 +11,14 @@ import typer
 from fewgold.cli import criteria as side_by_side
 from fewgold.cli import input, options, parse, slices
 from fewgold.cli import rated as rated_study
-from fewgold.cli.console import emit, escape, pairs, remarks
+from fewgold.cli.console import emit, escape, pairs, quoted, remarks, table
 from fewgold.cli.options import Json, Output, Quiet, argument, option
 from fewgold.common.text import decimals, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fewgold.campaign import Campaign
     from fewgold.estimator import Estimator
     from fewgold.missing import PartialRatings
     from fewgold.sample import Ratings
@@ -75,6 +76,7 @@ def estimate(
     waves: int | None = option(
         None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
     ),
+    system: options.OneSystem = None,
     higher_is_better: bool | None = options.direction(None, "Default: read from the ratings."),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
@@ -107,10 +109,21 @@ def estimate(
     human = asked.numerator or human
     made_by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
+    if system is None and input.is_campaign(file):
+        from fewgold.campaign import Campaign
+
+        with Campaign(file) as whole:
+            if whole.systems:
+                if asked or several or passing is not None:
+                    raise typer.BadParameter(
+                        "this campaign holds several systems: name one with --system."
+                    )
+                _each_system(whole, estimator, gaps, level, waves, "json" if json else output)
+                return
     found = rated_study.opened(
         file, pool=pool, design=design, human=human, id=id, estimator=estimator, level=level,
         limits=limits, gaps=gaps, waves=waves, chosen=chosen, labels=labels, on=on,
-        metrics=metrics, criteria=several, quiet=quiet,
+        metrics=metrics, criteria=several, system=system, quiet=quiet,
     )  # fmt: skip
     partial, rated, made, level = found.partial, found.criteria, found.estimator, found.level
     strategy, seed, in_sheet = found.strategy, found.seed, found.sheet
@@ -169,7 +182,51 @@ def estimate(
     }
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
-    emit("json" if json else output, result, [flat], lambda out: _show(out, result))
+    how = "json" if json else output
+    emit(how, result, [flat], lambda out: _show(out, result), lambda: slices.paper([result]))
+
+
+def _each_system(
+    whole: Campaign, estimator: str | None, gaps: rated_study.Gaps, level: float | None,
+    waves: int | None, how: options.OutputFormat,
+) -> None:  # fmt: skip
+    """The score of each of several systems by itself."""
+    from fewgold.campaign.study import waves_to_use
+
+    rows = []
+    level = level or whole.settings.confidence
+    for name in whole.systems:
+        part = whole.of(name)
+        used = waves_to_use(part) if gaps == "at-random" and waves is None else waves
+        made = _made(part._estimator(estimator), part._partial(used), gaps, level, "pool")
+        rows.append({"system": name, **plain_value(made)})
+    keys = ("system", "value", "se", "low", "high", "n", "pool_size", "signature")
+    flat = [{k: row.get(k) for k in keys} for row in rows]
+    record = {"confidence": level, "systems": rows, "file": str(whole.path)}
+
+    def text(out: Console) -> None:
+        shown = table("system", "score", f"{100 * level:.6g}% interval", "±", "ratings")
+        for row in rows:
+            digits = decimals(row.get("se") or 0.0)
+            ends = row["region"] if "region" in row else (row["low"], row["high"])
+            value = "–" if row.get("value") is None else f"{row['value']:.{digits}f}"
+            unknown = None in ends
+            interval = "unknown" if unknown else f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"
+            half = "–" if unknown else f"{(ends[1] - ends[0]) / 2:.{digits}f}"
+            shown.add_row(escape(row["system"]), value, interval, half, str(row["n"]))
+        out.print(shown)
+        out.print(
+            "\nEach score by itself. Differences are surer than these intervals show: "
+            f"[green]fewgold compare {quoted(_place(whole))}[/green]"
+        )
+
+    emit(how, record, flat, text)
+
+
+def _place(campaign: Campaign) -> str:
+    from fewgold.campaign.systems import folder_of
+
+    return folder_of(campaign.path)
 
 
 def _random_error(ratings: Ratings, target: options.Target) -> float | None:

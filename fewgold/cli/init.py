@@ -9,7 +9,7 @@ import typer
 
 from fewgold.cli import input, options, parse, uneven
 from fewgold.cli.console import escape, note, notes, pairs, quoted, sheet_suffix, show
-from fewgold.cli.options import Json, Quiet, argument, described, option
+from fewgold.cli.options import Json, Quiet, argument, described, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,8 +37,9 @@ def init(
     pool_file: str = argument(
         ...,
         "POOL",
-        "Table with a row a segment: .csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
-        "stdin; or a folder of mt-metrics-eval. It is copied into the campaign.",
+        "Table with one row per segment, or per segment and system: .csv, .tsv, .xlsx, .jsonl, "
+        ".parquet; - is CSV on stdin; or a folder of mt-metrics-eval. It is copied into the "
+        "campaign.",
     ),
     strategy: options.Strategy = None,
     seed: options.Seed = None,
@@ -89,8 +90,15 @@ def init(
     only_system: str | None = option(
         None,
         "NAME",
-        "The system that the pool is of, where files of answers hold several.",
+        "Of a table of several systems take this one only. Of a pool of one: its name, where "
+        "files of answers hold several.",
         panel=_RATERS,
+    ),
+    unshared: bool = flag(
+        False,
+        "--unshared",
+        "A sample of its own for each of several systems. Default: all are rated on the same "
+        "segments, which tells them apart with far fewer ratings.",
     ),
     pair: str | None = option(
         None, "SRC-TGT", "Of a folder of mt-metrics-eval: the languages, such as en-de."
@@ -114,7 +122,12 @@ def init(
     It holds the pool, every sample drawn and how, and every answer with rater
     and time. What was stored survives crashes; several people may work on it.
 
+    A table of several systems begins a campaign that compares them: all are
+    rated on the same segments, and raters cannot tell which is which.
+
     Example: [bold]fewgold init study pool.csv --limits 0,100 --tolerance 2[/bold]
+
+    Systems: [bold]fewgold init study outputs.csv --system system --limits 0,100[/bold]
     """
     from fewgold import registry, sheets
     from fewgold.campaign import Campaign
@@ -129,43 +142,70 @@ def init(
     scale = limits.strip() if limits is not None and "," not in limits else ends
     if bound is not None and bound not in ("equal", "hdi"):
         parse.bound(bound)
-    if Path(pool_file).is_dir() and not input.is_table(pool_file):
-        from fewgold import formats
-
-        table = formats.read_tree(pool_file, pair, only_system)
-    elif pair is not None:
+    if pair is not None and (not Path(pool_file).is_dir() or input.is_table(pool_file)):
         raise typer.BadParameter("--pair is for folders of mt-metrics-eval.")
-    else:
-        table = input.read_table(pool_file, quiet)
+    table = input.read_table(pool_file, quiet, pair=pair)
     named = options.named(
         id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
     )
     found, column_of_spread = uneven.roles_beside(
         table, uncertainty, **named, orientation=parse.orientation(orientation)
     )
+    if only_system is not None and len(part := input.of_system(found, only_system)) < len(table):
+        found, column_of_spread = uneven.roles_beside(
+            part, uncertainty, **named, orientation=parse.orientation(orientation)
+        )
     found = input.unrated(found)
     table = found.table
-    input.single_system(table, found)
     notes(found.notes(), quiet)
-    if (column := found.columns["system"]) is not None and (many := table[column].nunique()) > 1:
-        note(
-            f"the pool holds {many} systems, and the score is that of all together. In a "
-            "folder of mt-metrics-eval --only-system NAME takes one; of a table keep its rows.",
-            quiet,
+    many = input.systems_in(found)
+    shared, segments = len(many) > 1 and not input.ids_differ(found), None
+    if unshared and len(many) < 2:
+        raise typer.BadParameter(
+            "--unshared is for tables of several systems: name their column with --system."
         )
-    pool, spread = sheets.build_pool(table, found.columns), None
-    if column_of_spread is not None:
-        spread = column_of_spread.spread(table, pool.ids)
+    if shared or unshared:
+        from fewgold.shared_sheets import build_outputs
+
+        if history is not None:
+            raise typer.BadParameter("--history is about one system: leave it out.")
+        outputs = build_outputs(table, found.columns)
+        pool, segments = outputs.pool, outputs.segments
+        if not pool.texts:
+            note(
+                "raters of several systems cannot tell what to rate without texts: name the "
+                "columns to show, such as the source and the output, with --texts.",
+                quiet,
+            )
+        notes(outputs.notes, quiet)
+    else:
+        if len(many) > 1:
+            note(
+                f"the pool holds {len(many)} systems with ids of their own, and the score is that "
+                "of all together. --only-system NAME takes one; --unshared compares them, each by "
+                "a sample of its own; with ids that are the same for all systems they are rated on "
+                "the same segments.",
+                quiet,
+            )
+        pool = sheets.build_pool(table, found.columns)
+    spread = None if column_of_spread is None else column_of_spread.spread(table, pool.ids)
     informed = uneven.inform(pool, column_of_spread, spread, history, history_human, quiet)
     pool = informed.pool
-    strategy_name = strategy or registry.recommended(pool)
-    chances = uneven.chances_of(registry.strategy(strategy_name, pool, uniform=uniform).sampler)
+    drawn_from = pool
+    if segments is not None and not unshared:
+        from fewgold.campaign.systems import joint
+
+        drawn_from = joint(pool, segments)
+    strategy_name = strategy or registry.recommended(drawn_from)
+    sampler = registry.strategy(strategy_name, drawn_from, uniform=uniform).sampler
+    chances = uneven.chances_of(sampler)
     with Campaign.create(
         campaign, pool, name=name, strategy=strategy_name, seed=seed, limits=scale,
         tolerance=tolerance, confidence=level, bound=bound, rule=rule, each=each, repeats=repeats,
         among=among, question=question, system=only_system,
         higher_is_better=higher_is_better, uniform=uniform, criteria=several,
         chances=uneven.sentence(informed, chances) or "",
+        segments=segments, shared=not unshared,
     ) as made:  # fmt: skip
         settings = made.settings
         silent = [c.name for c in settings.criteria if c.higher_is_better is None]
@@ -184,7 +224,7 @@ def init(
         result: dict[str, Any] = {
             "campaign": campaign,
             "file": str(made.path),
-            "pool_size": len(pool),
+            "pool_size": len(made.store.frame),
             "pool_documents": None if pool.documents is None else int(pool.codes.max()) + 1,
             "metrics": list(pool.metrics),
             "texts": list(pool.texts),
@@ -201,6 +241,10 @@ def init(
             "guessed": found.guessed,
             "notes": found.notes(),
         }
+        if settings.systems:
+            result |= {
+                "systems": settings.systems, "shared": settings.shared, "outputs": len(pool),
+            }  # fmt: skip
         if told := uneven.lines(informed, chances):
             result["chances"] = uneven.as_record(informed, chances)
     notes(uneven.remarks(informed, chances), quiet)
@@ -214,6 +258,7 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
     out.print(f"[bold]Began {escape(result['campaign'])}[/bold]\n")
     lines = [
         ("pool", f"{result['pool_size']} segments{documents}, copied into it"),
+        *_about_systems(result),
         ("strategy", result["strategy"] + (" (recommended)" if result["recommended"] else "")),
         ("metrics", escape(", ".join(result["metrics"]) or "none")),
         *((name, escape(told)) for name, told in chances),
@@ -232,8 +277,18 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
     if result["tolerance"]:
         lines.append(("tolerance", f"± {result['tolerance']:g}"))
     pairs(out, lines)
-    out.print("\nChoose what to rate:")
+    each = "" if not result.get("systems") else " (for each system)"
+    out.print(f"\nChoose what to rate{each}:")
     place = quoted(result["campaign"])
     some = min(100, -(-result["pool_size"] // 2))
     sheet = f"to_rate{sheet_suffix()}"
     out.print(f"  [green]fewgold select {place} --budget {some} -o {sheet}[/green]")
+
+
+def _about_systems(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """How several systems are compared."""
+    if not result.get("systems"):
+        return []
+    how = "all on the same segments" if result["shared"] else "each on a sample of its own"
+    names = escape(", ".join(result["systems"]))
+    return [("systems", f"{len(result['systems'])} ({names}), {how}; raters do not see which")]

@@ -83,6 +83,37 @@ def unrated(found: Roles) -> Roles:
     return replace(found, human=(), guessed=guessed, left_out={**people, **found.left_out})
 
 
+def systems_in(found: Roles) -> list[str]:
+    """The systems of a table, in the order of their first row; none where it has no such column."""
+    from fewgold import io
+    from fewgold.comparison.table import label
+
+    system = found.columns["system"]
+    if system is None:
+        return []
+    values = found.table[system].tolist()
+    return list(dict.fromkeys(label(system, v) for v in values if not io.is_empty(v)))
+
+
+def ids_differ(found: Roles) -> bool:
+    """Whether each row has an id of its own, whatever its system."""
+    return bool(found.table[found.columns["id"]].is_unique)
+
+
+def of_system(found: Roles, name: str) -> pd.DataFrame:
+    """The rows of one system; all where the table has no such column."""
+    known = systems_in(found)
+    if len(known) < 2 and name not in known:
+        return found.table  # a pool of one system, which is called so in files of answers
+    if name not in known:
+        raise UnknownNameError("system", name, known)
+    from fewgold.comparison.table import label
+
+    system = found.columns["system"]
+    own = [label(str(system), v) == name for v in found.table[system].tolist()]
+    return found.table[own].reset_index(drop=True)
+
+
 def single_system(table: pd.DataFrame, found: Roles) -> None:
     """Say what to do with a table of several systems, which would have each id several times."""
     system = found.columns["system"]

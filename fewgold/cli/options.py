@@ -109,6 +109,9 @@ EstimateTarget = Annotated[
 #: Rules that say when to stop rating.
 StoppingRule = Literal["kelly", "hall"]
 Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")]
+OneSystem = Annotated[
+    str | None, described("NAME", "Of a campaign of several systems: this one.", "--system")
+]
 Pool = Annotated[str | None, described("POOL", "The pool, if it has moved; - is CSV on stdin.")]
 SideFile = Annotated[str | None, described("FILE", "Side file, if not beside the sheet.")]
 SheetId = Annotated[str, described("COLUMN", "Column of ids.")]

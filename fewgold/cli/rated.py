@@ -48,7 +48,7 @@ def opened(
     file: str, *, pool: str | None, design: str | None, human: str | None, id: str,
     estimator: str | None, level: float | None, limits: str | None, gaps: str, waves: int | None,
     chosen: str | None, labels: str | None, on: str | None, metrics: str | None,
-    criteria: tuple[Criterion, ...] = (), quiet: bool = False,
+    criteria: tuple[Criterion, ...] = (), system: str | None = None, quiet: bool = False,
 ) -> RatedStudy:  # fmt: skip
     """Read the ratings, and choose the estimator that belongs to them unless one is named."""
     rated = None
@@ -64,7 +64,8 @@ def opened(
             "--chosen": chosen, "--labels": labels, "--on": on, "--metrics": metrics,
         }  # fmt: skip
         options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
-        with Campaign(file) as campaign:
+        with Campaign(file) as whole:
+            campaign = whole if system is None else whole.of(system)
             if gaps == "at-random" and waves is None:
                 waves = waves_to_use(campaign)
             seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
@@ -75,8 +76,9 @@ def opened(
             partial = campaign._partial(waves) if rated is None else rated[criteria[0].name]
             strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
             level = level or campaign.settings.confidence
-    elif waves is not None:
-        raise typer.BadParameter("--waves is for campaigns.")
+    elif waves is not None or system is not None:
+        only = "--waves" if waves is not None else "--system"
+        raise typer.BadParameter(f"{only} is for campaigns.")
     elif chosen is not None or labels is not None or input.without_design(file, design):
         from fewgold.labels import partial_ratings
 
@@ -161,3 +163,15 @@ def pointed(estimator: Estimator, higher_is_better: bool | None, quiet: bool) ->
         return replace(estimator, higher_is_better=higher_is_better)  # type: ignore[type-var]
     note(f"{estimator.name} does not use the direction of the scores", quiet)
     return estimator
+
+
+def better(file: str, limits: str | None, share: bool) -> bool:
+    """Whether larger scores are better; shares of adequate ones always are."""
+    if share:
+        return True
+    if input.is_campaign(file):
+        from fewgold.campaign import Campaign
+
+        with Campaign(file) as campaign:
+            return campaign.settings.higher_is_better is not False
+    return limits != "mqm"

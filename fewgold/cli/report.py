@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, no_plots, show
 from fewgold.cli.options import Json, Quiet, argument, flag, option
+
+if TYPE_CHECKING:
+    from fewgold.report import StudyReport
+    from fewgold.report.comparison_page import ComparisonReport
 
 # Of the page itself; all other options change the numbers, and fewgold estimate has them too.
 _NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
@@ -39,6 +44,7 @@ def report(
     on: options.LabelKey = None,
     metrics: options.LabelMetrics = None,
     target: options.EstimateTarget = "pool",
+    system: options.OneSystem = None,
     force: bool = flag(False, "--force", "Overwrite an existing page."),
     json: Json = False,
     quiet: Quiet = False,
@@ -76,6 +82,9 @@ def report(
         )
     if chosen is not None and (of_campaign or pool is not None):
         raise typer.BadParameter("--chosen is for tables with labels, not sheets and campaigns.")
+    if system is not None and not of_campaign:
+        raise typer.BadParameter("--system is for campaigns of several systems.")
+    made: StudyReport | ComparisonReport
     try:
         if chosen is not None:
             from fewgold.labels import partial_ratings
@@ -96,7 +105,8 @@ def report(
         elif of_campaign:
             from fewgold.campaign import Campaign
 
-            with Campaign(file) as campaign:
+            with Campaign(file) as whole:
+                campaign = whole if system is None else whole.of(system)
                 made = campaign.report(
                     gaps, estimator=estimator, cut=cut, confidence=level, title=title
                 )

@@ -585,19 +585,19 @@ def _select_wave(
             return
         if out is not None:
             check_target(out, to)
-        left = len(campaign.pool) - sum(w.n for w in campaign.waves)
-        amount = parse.budget(more or budget, cost_budget, risk, left)
+        amount = parse.budget(more or budget, cost_budget, risk, _left(campaign))
         wave = (campaign.select if more is None else campaign.more)(amount, seed=seed)
         if out is not None:
             write_tasks(campaign, out, to, "last", context=2, quiet=quiet)
-        pool, sample = campaign.pool, campaign.sample
-        rows, known = sample.indices[-wave.n :], pool.documents is not None
+        pool, waves = campaign.pool, campaign.waves
+        rows, known = campaign.store.drawn()[-wave.n :], pool.documents is not None
+        several, shared = campaign.systems, campaign.settings.shared
         result: dict[str, Any] = {
             "campaign": place,
             "wave": wave.number,
-            "n": wave.n,
-            "sampled": sample.n,
-            "pool_size": len(pool),
+            "n": wave.segments if shared else wave.n,
+            "sampled": sum(w.segments if shared else w.n for w in waves),
+            "pool_size": len(campaign.store.frame if shared else pool),
             "documents": len(set(pool.codes[rows].tolist())) if known else None,
             "pool_documents": int(pool.codes.max()) + 1 if known else None,
             "strategy": wave.strategy,
@@ -608,7 +608,17 @@ def _select_wave(
             "sheet": to in (None, "csv", "tsv", "xlsx"),
             "ids": list(wave.ids),
         }
+        if several:
+            result |= {"systems": several, "shared": shared, "outputs": wave.n}
     show(json, result, lambda screen: _show_wave(screen, result))
+
+
+def _left(campaign: Campaign) -> int:
+    """How many segments may still be drawn, for the system with the fewest unless shared."""
+    if campaign.systems and not campaign.settings.shared:
+        parts = [campaign.of(name) for name in campaign.systems]
+        return min(len(p.pool) - (p.store.drawn().size if p.waves else 0) for p in parts)
+    return len(campaign.store.frame) - sum(w.segments for w in campaign.waves)
 
 
 def _next(campaign: Campaign, rater: str, json: bool) -> None:
@@ -638,14 +648,20 @@ def _show_wave(out: Console, result: dict[str, Any]) -> None:
     spread = ""
     if result["documents"]:
         spread = f", from {result['documents']} of {result['pool_documents']} documents"
+    what, several = "segments", result.get("systems")
+    if several and not result["shared"]:
+        what, spread = "outputs", f", each of {len(several)} systems by itself"
     out.print(
-        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}.\n"
+        f"[bold]Chose {result['n']}{further} of {result['pool_size']} {what}[/bold]{spread}.\n"
     )
     lines = [
-        ("wave", f"{result['wave']}; {result['sampled']} segments were drawn in all"),
+        ("wave", f"{result['wave']}; {result['sampled']} {what} were drawn in all"),
         ("strategy", result["strategy"]),
         ("seed", str(result["seed"])),
     ]
+    if several and result["shared"]:
+        told = f"{result['outputs']}: those of {len(several)} systems, in random order"
+        lines.insert(1, ("outputs", told))
     if result["cost"] is not None:
         lines.append(("cost", f"{result['cost']:,.10g}"))
     if result["file"] is not None:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fewgold.cli import options
-from fewgold.cli.console import console, escape, pairs, quoted, remarks, sheet_suffix, to_json
+from fewgold.cli.console import (
+    console,
+    escape,
+    pairs,
+    quoted,
+    remarks,
+    sheet_suffix,
+    table,
+    to_json,
+)
 from fewgold.cli.options import Json, flag
 from fewgold.common.text import decimals, plain_value
 
@@ -57,11 +66,11 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     from fewgold.campaign.status import goal_line, stop_line
 
     sampled, rated, size = result["sampled"], result["rated"], result["pool_size"]
-    out.print(
-        f"[bold]{escape(result['name'])}: {rated} of {sampled} sampled segments rated[/bold]\n"
-    )
+    several = result.get("systems")
+    what = "chosen outputs" if several else "sampled segments"
+    out.print(f"[bold]{escape(result['name'])}: {rated} of {sampled} {what} rated[/bold]\n")
     waves = result["waves"]
-    drawn = ", ".join(f"{w['n']} on {w['drawn_at'][:10]}" for w in waves[:6])
+    drawn = ", ".join(_drawn(w) for w in waves[:6])
     if len(waves) > 6:
         drawn += f" and {len(waves) - 6} more waves"
     lines = [
@@ -73,8 +82,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         who = ", ".join(f"{name or 'unnamed'} {n}" for name, n in sorted(result["raters"].items()))
         lines.append(("answers", escape(f"{result['answers']}: {who}")))
     if result["each"] > 1:
+        items = "outputs" if several else "segments"
         lines.append(
-            ("wanting", f"{result['wanting']} segments have fewer than {result['each']} raters")
+            ("wanting", f"{result['wanting']} {items} have fewer than {result['each']} raters")
         )
     if result["unrated"]:
         some = ", ".join(result["unrated"][:_SHOWN])
@@ -91,6 +101,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             told += f", {level} interval {made['low']:.{digits}f} to {made['high']:.{digits}f}"
             told += f" ({made['bound_label']})"
         lines.append(("so far", told))
+    if several:
+        lines.append(("systems", f"{len(several)}"))
     for row in result["criteria"]:
         told = f"{row['rated']} of {sampled} rated"
         if row.get("value") is not None:
@@ -104,6 +116,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     if stop is not None:
         lines.append(("stopping rule", stop_line(stop)))
     pairs(out, lines)
+    if several:
+        _systems(out, result)
     remarks(out, result["notes"])
     out.print()
     place = quoted(result["campaign"])
@@ -119,4 +133,52 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     elif goal and goal["more"]:
         out.print(f"Next: [green]fewgold select {place} --more {goal['more']}[/green]")
     else:
+        if further := _more_needed(result):
+            out.print(f"Next: [green]fewgold select {place} --more {further}[/green]")
+        if several:
+            out.print(f"Next: [green]fewgold compare {place}[/green]")
         out.print(f"Next: [green]fewgold report {place} -o report.html[/green]")
+
+
+def _drawn(wave: dict[str, Any]) -> str:
+    """How many a wave chose, and when."""
+    outputs = wave["n"]
+    told = f"{outputs}" if "segments" not in wave else f"{wave['segments']} ({outputs} outputs)"
+    return f"{told} on {wave['drawn_at'][:10]}"
+
+
+def _systems(out: Console, result: dict[str, Any]) -> None:
+    """How far each of several systems has come, and what tells them apart."""
+    compared = result["comparison"]
+    ranks = {} if compared is None else {row["system"]: row for row in compared["ranking"]}
+    rows = sorted(result["systems"], key=lambda r: ranks.get(r["system"], {}).get("rank", 0))
+    from fewgold.comparison.result import needed_line
+
+    shown = table("system", "rated", "so far", f"{100 * result['confidence']:.6g}%", "rank")
+    for row in rows:
+        made = row["estimate"]
+        value = interval = rank = "–"
+        if made is not None:
+            digits = decimals(made["se"] or 0.0)
+            value = f"{made['value']:.{digits}f}"
+            if made["low"] is not None and made["high"] is not None:
+                interval = f"{made['low']:.{digits}f} to {made['high']:.{digits}f}"
+        if row["system"] in ranks:
+            found = ranks[row["system"]]
+            rank = "–".join(str(r) for r in sorted({found["rank_low"], found["rank_high"]}))
+        rated = f"{row['rated']} of {row['sampled']}"
+        shown.add_row(escape(row["system"]), rated, value, interval, rank)
+    out.print()
+    out.print(shown)
+    if compared is None:
+        return
+    out.print()
+    for row in compared["needed"][:_SHOWN]:
+        out.print(escape(needed_line(row)))
+
+
+def _more_needed(result: dict[str, Any]) -> int | None:
+    """The fewest further segments that would tell two systems apart, where that is known."""
+    compared = result.get("comparison")
+    known = [] if not compared else [row["more"] for row in compared["needed"] if row["more"]]
+    return min(known, default=None)

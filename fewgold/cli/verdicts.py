@@ -142,6 +142,18 @@ def preferences(
     ),
     a: str = option("A", "NAME", "First system, as the verdicts call it.", "--a", panel=_COLUMNS),
     b: str = option("B", "NAME", "Second system, as the verdicts call it.", "--b", panel=_COLUMNS),
+    systems: str | None = option(
+        None,
+        "FIRST,SECOND",
+        "Columns that name the two systems of each pair: ranks all of them.",
+        panel=_COLUMNS,
+    ),
+    chosen: str | None = option(
+        None,
+        "HOW",
+        "With --systems, how the judged pairs were chosen: random (default), strata:COLUMN, "
+        "whole:COLUMN or chances:COLUMN.",
+    ),
     tie: float = option(
         0.0,
         "T",
@@ -161,14 +173,32 @@ def preferences(
     judged correct what the judge says of the others. Rows without a verdict of the judge are a
     category of their own.
 
+    Three systems or more, in pairs of two, are ranked by the model of Bradley and Terry:
+    --systems names the columns that say which two systems a row is about.
+
     [bold]fewgold preferences pairs.csv --human people --judge llm[/bold]
 
     [bold]fewgold preferences arena.csv --human winner --judge gpt --a model_a --b model_b[/bold]
+
+    [bold]fewgold preferences arena.csv --human winner --judge gpt --systems model_a,model_b[/bold]
     """  # fmt: skip
     from fewgold.bayes import preferences as corrected
 
     level = parse.confidence(confidence)
     table = input.read_table(file, quiet)
+    if chosen is not None and systems is None:
+        raise typer.BadParameter("--chosen goes with --systems FIRST,SECOND.")
+    if systems is not None:
+        if (a, b) != ("A", "B"):
+            raise typer.BadParameter("--a and --b name two systems; --systems names their columns.")
+        both = parse.names(systems)
+        if len(both) != 2:
+            raise typer.BadParameter("--systems takes two columns, such as model_a,model_b.")
+        _rank(
+            table, human, parse.names(judges), (both[0], both[1]), chosen or "random", tie, target,
+            level, out, "json" if json else output, quiet,
+        )  # fmt: skip
+        return
     found = corrected(
         table, human=human, judges=parse.names(judges), a=a, b=b, tie=tie, target=target
     )
@@ -178,6 +208,25 @@ def preferences(
     rows: Any = found.to_frame(level).to_dict("records")
     text = found.summary(level).split("\nnote:")[0]
     emit("json" if json else output, record, rows, lambda _: print_summary(text, written))
+
+
+def _rank(
+    table: pd.DataFrame, human: str, judges: list[str], systems: tuple[str, str], chosen: str,
+    tie: float, target: str, level: float, out: Any, output: Any, quiet: bool,
+) -> None:  # fmt: skip
+    """Strengths of all systems."""
+    from fewgold.comparison import bradley_terry
+
+    found = bradley_terry(
+        table, human=human, first=systems[0], second=systems[1], judges=judges, chosen=chosen,
+        tie=tie, target=target, level=1 - level,
+    )  # fmt: skip
+    notes(found.notes, quiet)
+    written = draw(found.plot, out, quiet)
+    record = found.to_dict() | {"files": list(map(str, written))}
+    rows: Any = found.to_frame().to_dict("records")
+    text = found.summary().split("\nnote:")[0]
+    emit(output, record, rows, lambda _: print_summary(text, written))
 
 
 def naive(

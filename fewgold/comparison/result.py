@@ -16,7 +16,7 @@ from fewgold import plots
 from fewgold.bounds.approximate import student_quantile
 from fewgold.common import text as wording
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
-from fewgold.common.checks import check_choice
+from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.statistics import adjusted_pairs
 from fewgold.common.text import html_table, plain_value
 from fewgold.comparison.pairs import Pairs
@@ -336,6 +336,40 @@ class Comparison:
             }
         )
 
+    def needed(self, power: float = 0.8) -> pd.DataFrame:
+        """How many rated segments it takes, about, to tell apart the pairs that are not yet.
+
+        As many as make a difference of the size that was found significant with the chance
+        ``power``: it is then Φ⁻¹(1 − a/2) + Φ⁻¹(power) standard errors. a is the level, divided by
+        the number of pairs that are left where the correction is Holm's. Standard errors go with
+        √(1/n − 1/N), all else the same. ``segments`` and ``more`` (beyond those that the pair was
+        rated on) are empty where the whole pool is too few, or where nothing is known.
+        """
+        import pandas as pd
+        from scipy.special import ndtri
+
+        check_confidence(power)
+        frame, size = self.differences(), int(self.facts["pool_size"])
+        left_out = 0.0 if self.facts["target"] == "process" else 1 / size
+        frame = frame[~frame["significant"]]
+        level = self.level / max(len(frame), 1) if self.correction == "holm" else self.level
+        times = float(ndtri(1 - level / 2) + ndtri(power))
+        rows: Any = frame.itertuples()
+        found = []
+        for row in rows:
+            n = int(row.n) if row.basis == "shared" else int(self.facts["n"])
+            segments: int | None = None
+            if np.isfinite(row.se) and row.se > 0 and row.difference != 0 and 1 / n > left_out:
+                unit = row.se**2 / (1 / n - left_out)
+                wanted = 1 / ((row.difference / times) ** 2 / unit + left_out)
+                if wanted < (size - 0.5 if left_out else 1e9):
+                    segments = max(int(np.ceil(wanted - 1e-9)), n + 1)
+            more = None if segments is None else segments - n
+            found.append((row.first, row.second, row.difference, segments, more))
+        columns = ["first", "second", "difference", "segments", "more"]
+        made = pd.DataFrame(found, columns=columns)
+        return made.astype({"segments": "Int64", "more": "Int64"})
+
     def rank_probabilities(self) -> pd.DataFrame:
         """P(the system has rank k), systems as rows and ranks as columns."""
         import pandas as pd
@@ -522,6 +556,20 @@ def _apart(result: Comparison) -> str | None:
         return None
     unit, times = result.facts["unit"], np.median(factor)
     return f"{unit}s, differences would have {times:.1f} times the variance"
+
+
+def needed_line(row: Mapping[str, Any]) -> str:
+    """What it takes to tell two systems apart; ``row`` is one of `Comparison.needed`.
+
+    >>> needed_line({"first": "A", "second": "B", "difference": 0.31, "segments": 240, "more": 90})
+    'A and B are not told apart: a difference as found takes about 240 segments, 90 more'
+    """
+    told = f"{row['first']} and {row['second']} are not told apart"
+    if row["segments"] is None:
+        return f"{told}: a difference as found takes more segments than there are"
+    return (
+        f"{told}: a difference as found takes about {row['segments']} segments, {row['more']} more"
+    )
 
 
 def decimals(error: float) -> int:

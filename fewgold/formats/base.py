@@ -315,6 +315,9 @@ class Segment:
         Its place within the document, from 1; without one, among what is shown.
     rate
         False for a neighbour that gives context and must not be rated.
+    system
+        The system among several that it is an output of. Never given for what raters get: only
+        where ratings are written for their owner.
     """
 
     key: str
@@ -323,6 +326,7 @@ class Segment:
     document: str = ""
     position: int = 1
     rate: bool = True
+    system: str = ""
 
 
 @dataclass(frozen=True)

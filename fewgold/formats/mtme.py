@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
 from fewgold.formats.mqm import MqmWeights, unknown_severity
 from fewgold.formats.rows import (
     NUL,
@@ -354,7 +354,7 @@ def _column(tree: Tree, pair: str, path: Path, systems: Sequence[str], count: in
     return made
 
 
-# Write an mt-metrics-eval tree of one system ------------------------------------------------------
+# Write an mt-metrics-eval tree ------------------------------------------------------
 
 #: Says which file holds whose scores; mt-metrics-eval does not look at it.
 NOTE = "fewgold.json"
@@ -366,6 +366,8 @@ def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> Non
     """Texts, metadata with keys, and a file of human scores for each rater."""
     root = Path(path)
     pairs = matched(tasks, ratings)
+    if any(s.system for s in tasks.segments):
+        return _make(root, _several(tasks, pairs))
     system = _system({rating.system for _, rating in pairs})
     pair = tasks.name if _PAIR.fullmatch(tasks.name) else "src-tgt"
     places = {s.key: i for i, s in enumerate(tasks.segments)}
@@ -379,11 +381,7 @@ def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> Non
                 "score a rater and segment: keep one of them, or write CSV."
             )
         scores[place] = str(number(rating.score))
-    score = _safe(tasks.score) or "score"
-    called: dict[str, str] = {}  # names of score files, different for each rater on any disk
-    for rater in by_rater:
-        name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
-        called[rater] = distinct(name, called.values())
+    called = _score_files(tasks, by_rater)
     files = {f"{pair}.{called[rater]}.seg.score": rater for rater in by_rater}
     ours = [{"key": s.key, "id": s.id, "rate": s.rate} for s in tasks.segments]
     texts = {
@@ -398,6 +396,78 @@ def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> Non
     for name, rater in files.items():
         texts[f"human-scores/{name}"] = [f"{system} {score}" for score in by_rater[rater]]
     _make(root, texts)
+
+
+def _score_files(tasks: Tasks, raters: Iterable[str]) -> dict[str, str]:
+    """Names of score files, different for each rater on any disk."""
+    score = _safe(tasks.score) or "score"
+    called: dict[str, str] = {}
+    for rater in raters:
+        name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
+        called[rater] = distinct(name, called.values())
+    return called
+
+
+def _several(tasks: Tasks, pairs: Sequence[tuple[Segment, Rating]]) -> dict[str, list[str]]:
+    """The files of a tree of several systems: outputs of one segment on the same line.
+
+    Where a system has no output of a segment its line is empty, and marked as not to be rated.
+    """
+
+    def bare(label: str, system: str) -> str:
+        return label.removeprefix(f"{system}:")
+
+    systems = [_system({s}) for s in dict.fromkeys(s.system for s in tasks.segments)]
+    cells: dict[str, dict[str, Segment]] = {}
+    for s in tasks.segments:
+        cells.setdefault(bare(s.id, s.system), {})[s.system] = s
+    firsts = [next(iter(own.values())) for own in cells.values()]
+    lines = [replace(s, document=bare(s.document, s.system)) for s in firsts]
+    begins: dict[str, int] = {}  # documents stand together, each from its first line on
+    for k, line in enumerate(lines):
+        begins.setdefault(line.document or f"\0{k}", k)
+    order = sorted(
+        range(len(lines)),
+        key=lambda k: (begins[lines[k].document or f"\0{k}"], lines[k].position),
+    )
+    labels, lines = [list(cells)[k] for k in order], [lines[k] for k in order]
+    pair = tasks.name if _PAIR.fullmatch(tasks.name) else "src-tgt"
+    by_rater: dict[str, dict[str, str]] = {} if pairs else {"": {}}
+    for segment, rating in pairs:
+        scores = by_rater.setdefault(rating.rater, {})
+        if segment.key in scores:
+            raise DataError(
+                f"{rating.rater or 'nobody'!r} rated {rating.segment!r} twice. A tree holds one "
+                "score per rater and segment: keep one of them, or write CSV."
+            )
+        scores[segment.key] = str(number(rating.score))
+    files = {f"{pair}.{name}.seg.score": r for r, name in _score_files(tasks, by_rater).items()}
+    texts = {
+        f"documents/{pair}.docs": [
+            f"all {name}" for name in _documents(replace(tasks, segments=tuple(lines)))
+        ],
+        f"sources/{pair}.txt": [one_line(source_of(s.texts)) for s in lines],
+        NOTE: [json.dumps({"raters": files}, ensure_ascii=False)],
+    }
+    for system in systems:
+        own = [cells[label].get(system) for label in labels]
+        texts[f"system-outputs/{pair}/{system}.txt"] = [
+            "" if s is None else one_line(target_of(s.texts)) for s in own
+        ]
+        texts[f"metadata/{pair}/{system}.jsonl"] = [
+            json.dumps(
+                {"fewgold": {"rate": False} if s is None
+                 else {"key": s.key, "id": s.id, "rate": s.rate}}
+            )
+            for s in own
+        ]  # fmt: skip
+    for name, rater in files.items():
+        texts[f"human-scores/{name}"] = [
+            f"{system} {by_rater[rater].get(cell.key, 'None') if cell else 'None'}"
+            for system in systems
+            for cell in (cells[label].get(system) for label in labels)
+        ]
+    return texts
 
 
 def _make(root: Path, texts: dict[str, list[str]]) -> None:
@@ -466,8 +536,9 @@ class MtMetricsEval(Format):
     read as well. Segments are called by their number from 1, or by the key in
     ``metadata/PAIR/SYSTEM.jsonl`` if they went out with one. Signs are as in the file.
 
-    What is written are trees of one system. A rater's scores are a file of their own; times and
-    details have no place in a tree. `read_tree` makes a table of segments.
+    Tasks are written as trees of one system, ratings with all systems that there are. A rater's
+    scores are a file of their own; times and details have no place in a tree. `read_tree` makes a
+    table of segments.
     """
 
     name = "mt-metrics-eval"

@@ -24,7 +24,7 @@ from fewgold.common.text import decimals, fixed, shorter
 from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
 from fewgold.plots.style import available
-from fewgold.report import number
+from fewgold.report import StudyReport, number
 from fewgold.report.study_sections import WITHOUT, weighted_line
 from fewgold.web import files
 from fewgold.web.files import Recent
@@ -104,7 +104,8 @@ class View:
         """The study as the report has it, gaps as in the status; None while there is no number."""
         if self.status.estimate is None:
             return None
-        return self.campaign.report("at-random").study
+        made = self.campaign.report("at-random")
+        return made.study if isinstance(made, StudyReport) else None  # of several systems
 
     @property
     @_once

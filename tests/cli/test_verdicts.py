@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from fewgold.bayes import PreferencePosterior, RaterPosterior, naive_table
+from fewgold.comparison import bradley_terry
 from fewgold.datasets import demo_frame
 
 Run = Callable[..., Any]
@@ -183,3 +184,28 @@ def test_naive_beside_corrected(run: Run, folder: Path) -> None:
     text = run(*asked).stdout
     assert f"{own['mean']:.3f} ± {own['sd']:.3f}" in text and "transfer" in text
     assert len(run(*asked, "--format", "csv").stdout.splitlines()) == 1 + len(expected)
+
+
+def test_several_systems_are_ranked(run: Run, folder: Path) -> None:
+    rng = np.random.default_rng(5)
+    rows = []
+    for k in range(300):
+        one, two = rng.choice(["ant", "bee", "cow"], 2, replace=False)
+        won = rng.choice(["model_a", "tie", "model_b"], p=[0.6, 0.1, 0.3] if one < two else None)
+        said = won if rng.random() < 0.7 else "model_a"
+        rows.append([one, two, won if k % 3 == 0 else "", said])
+    frame = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "gpt"])
+    frame.to_csv("arena.csv", index=False)
+    asked = ("preferences", "arena.csv", "--human", "winner", "--judge", "gpt")
+    asked += ("--systems", "model_a,model_b")
+    got = json.loads(run(*asked, "--json", "-o", "rank.png").stdout)
+    found = bradley_terry(frame, human="winner", first="model_a", second="model_b", judges=["gpt"])
+    assert got["systems"] == list(found.systems) == ["ant", "bee", "cow"]
+    assert got["ranking"][0]["share"] == found.to_frame()["share"].iloc[0]
+    assert (folder / "rank.png").is_file() and len(got["differences"]) == 3
+    text = run(*asked).stdout
+    assert "ant preferred to cow" in text and "100 of 300 pairs judged by people" in text
+    assert run(*asked, "--format", "csv").stdout.startswith("system,strength,se,low,high,share")
+    assert "--systems takes two columns" in _said(run(*asked[:-1], "model_a", code=2))
+    assert "goes with --systems" in _said(run(*asked[:-2], "--chosen", "random", code=2))
+    assert "name two systems" in _said(run(*asked, "--a", "ant", code=2))

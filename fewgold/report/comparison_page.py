@@ -1,0 +1,178 @@
+"""The report of a comparison: which system is better, how sure that is, and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fewgold import plots
+from fewgold._version import __version__
+from fewgold.common.text import listed, plain_value
+from fewgold.comparison.result import PLOTS, Comparison, decimals, findings, needed_line
+from fewgold.errors import DataError
+from fewgold.plots.style import available
+from fewgold.report.sections import (
+    BulletList,
+    Code,
+    Facts,
+    Figure,
+    Format,
+    Headline,
+    Notes,
+    Section,
+    Table,
+    markdown,
+    page,
+    write,
+)
+
+_CAPTIONS = {
+    "forest": "The score of each system by itself; differences are surer than these intervals.",
+    "differences": "All pairs: the row less the column.",
+    "ranks": "Ranks that each system may have, and how likely each is.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonReport:
+    """Systems compared, ready to be shown.
+
+    Parameters
+    ----------
+    result
+        The comparison.
+    title
+        Of the page.
+    facts
+        What else to say at a glance, as pairs of a name and a value.
+    commands
+        To do it again.
+    notes
+        What a reader must know beside the notes of the comparison.
+    """
+
+    result: Comparison
+    title: str
+    facts: Sequence[tuple[str, str]] = ()
+    commands: Sequence[str] = ()
+    notes: Sequence[str] = field(default=())
+
+    def html(self) -> str:
+        """One HTML page that needs nothing beside it."""
+        return page(self.title, **self._parts(drawn=available()))
+
+    def markdown(self) -> str:
+        """The same as Markdown, without the figures."""
+        return markdown(self.title, **self._parts(drawn=False))
+
+    def write(self, path: str | Path) -> Path:
+        """Write ``.html`` or ``.md``, whichever the path ends in; whole or not at all."""
+        suffix = Path(path).suffix.lower()
+        if suffix in (".html", ".htm"):
+            return write(path, self.html())
+        if suffix in (".md", ".markdown"):
+            return write(path, self.markdown())
+        raise DataError(f"a report is a file that ends in .html or .md; got {str(path)!r}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures of the report in plain numbers, for JSON."""
+        return {
+            "schema": "fewgold.comparison/1",
+            "title": self.title,
+            **self.result.to_dict(),
+            "needed": plain_value(self.result.needed().to_dict("records")),
+            "facts": dict(self.facts),
+            "commands": list(self.commands),
+            "version": __version__,
+        }
+
+    def _parts(self, *, drawn: bool) -> dict[str, Any]:
+        return {
+            "top": _top(self),
+            "sections": _sections(self, drawn),
+            "footer": [f"Made with fewgold {__version__}.", f"`{self.result.signature()}`"],
+        }
+
+
+def _top(report: ComparisonReport) -> list[Section]:
+    result, ranking = report.result, report.result.ranking()
+    best = ranking[ranking["group"] == 1]["system"].tolist()
+    facts = result.facts
+    if len(best) == 1:
+        said = f"{best[0]} is better than all others"
+    elif len(best) < len(ranking):
+        said = f"{listed(best)} lead, and cannot be ranked among each other"
+    else:
+        said = "No system stands apart from all others"
+    about = (
+        f"all {facts['pool_size']} segments"
+        if facts["target"] == "pool"
+        else f"new {facts['unit']}s like these"
+    )
+    lines = [f"From {facts['n']} rated segments; about {about}.", *findings(result)]
+    made: list[Section] = [Headline(f"{len(result.systems)} systems compared", said, lines)]
+    told = [*report.notes, *result.remarks]
+    return made + ([Notes("Read this first", told)] if told else [])
+
+
+def _sections(report: ComparisonReport, drawn: bool) -> list[Section]:
+    result = report.result
+    level = f"{100 * result.confidence:.10g}%"
+    scores = result.scores()
+    digits = f".{decimals(float(scores['se'].min()))}f"
+    ranking = result.ranking().merge(scores, on="system")
+    shown = ranking[
+        ["system", "rank_low", "rank_high", "group", "score", "low", "high", "p_best", "ratings"]
+    ]
+    form: Mapping[str, Format] = {
+        **dict.fromkeys(("score", "low", "high"), digits), "p_best": ".3f"
+    }  # fmt: skip
+    way = "Higher" if result.higher_is_better else "Lower"
+    found: list[Section] = [
+        Table(
+            "Ranking", shown,
+            f"{way} scores are better. Ranks hold together with {level} confidence; a new group "
+            "starts where every system above is significantly better than every one below.",
+            formats=form,
+            names={
+                "rank_low": "best rank", "rank_high": "worst rank", "low": f"{level} from",
+                "high": "to", "p_best": "P(best)",
+            },
+        ),
+    ]  # fmt: skip
+    if drawn:
+        found += [
+            Figure(f"Figure: {kind}", plots.to_svg(result.plot(kind)), _CAPTIONS[kind])
+            for kind in PLOTS
+        ]
+    pairs = result.differences()[
+        ["first", "second", "difference", "low", "high", "p_better", "p_adjusted", "significant",
+         "n", "basis"]
+    ]  # fmt: skip
+    found.append(
+        Table(
+            "Differences", pairs,
+            f"The first less the second, with the {level} interval of each pair by itself; "
+            f"p-values are corrected ({result.correction}).",
+            formats=dict.fromkeys(("difference", "low", "high"), digits)
+            | {"p_better": ".3f", "p_adjusted": ".4f"},
+            names={
+                "low": f"{level} from", "high": "to", "p_better": "P(first better)",
+                "p_adjusted": "p, corrected", "n": "segments", "basis": "compared on",
+            },
+        )
+    )  # fmt: skip
+    rows: list[dict[str, Any]] = plain_value(result.needed().to_dict("records"))
+    if rows:
+        found.append(
+            BulletList("What would tell them apart", [f"{needed_line(row)}." for row in rows])
+        )
+    if result.people is not None:
+        found.append(Table("Raters", result.raters(), "Their biases, and how far they agree."))
+    if report.facts:
+        found.append(Facts("How it was done", report.facts))
+    if report.commands:
+        found.append(Code("To do it again", "\n".join(report.commands), "sh"))
+    return found
