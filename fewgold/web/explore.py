@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -21,6 +22,7 @@ from fewgold import formats
 from fewgold.campaign.desk import WHICH
 from fewgold.campaign.settings import AMONG, REPEATS, RULES
 from fewgold.campaign.status import goal_line, stop_line
+from fewgold.campaign.systems import OneSystem
 from fewgold.common.checks import SCALES, as_limits
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.common.text import fixed, plain_value
@@ -29,7 +31,15 @@ from fewgold.formats import Names
 from fewgold.plots.style import available
 from fewgold.report.study_sections import WITHOUT
 from fewgold.web import explore_view as views
-from fewgold.web.explore_view import TABLES, Results, View, drawn_figure, looking, roc_shown
+from fewgold.web.explore_view import (
+    SYSTEM,
+    TABLES,
+    Results,
+    View,
+    drawn_figure,
+    looking,
+    roc_shown,
+)
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
@@ -48,7 +58,7 @@ def routes(site: Site) -> APIRouter:
     """The pages."""
     # The owner is asked for before anything else is looked at, the form included.
     router, known = (
-        APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]),
+        APIRouter(prefix="/explore", dependencies=[Depends(site.owner), Depends(_look_at)]),
         Results.shared(site),
     )
     _at_a_glance(router, site, known)
@@ -58,6 +68,18 @@ def routes(site: Site) -> APIRouter:
     return router
 
 
+#: Remembers which of several systems the browser looks at.
+_COOKIE = "fewgold-system"
+
+
+async def _look_at(request: Request) -> None:
+    """Take the system from the address, else from the last visit."""
+    asked = request.query_params.get("system")
+    system = unquote(request.cookies.get(_COOKIE, "")) if asked is None else asked[:200]
+    request.state.system = system  # for the addresses on the page
+    SYSTEM.set(system)
+
+
 # The campaign at a glance
 
 
@@ -65,8 +87,21 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
     @router.get("", response_class=HTMLResponse)
     def explore(request: Request, cut: str | None = None) -> HTMLResponse:
         with looking(site, known) as view:
+            if view.campaign.systems:
+                request.state.system = ""
+                values = {"told": view.status, "at": view.version, **views.compared(view)}
+                page = site.page(request, "explore_systems.html", **values)
+                page.delete_cookie(_COOKIE)
+                return page
             values = _number(view) | _rest(view) | _judged(view, cut, "/explore")
-            return site.page(request, "explore.html", **values)
+            one = isinstance(view.campaign.store, OneSystem)
+            page = site.page(request, "explore.html", chosen=SYSTEM.get() if one else "", **values)
+            if one:
+                page.set_cookie(
+                    _COOKIE, quote(SYSTEM.get()), httponly=True, samesite="strict",
+                    secure=site.secure,
+                )  # fmt: skip
+            return page
 
     @router.get("/number", response_class=HTMLResponse)
     def number(request: Request, seen: str | None = None, page: str | None = None) -> Response:
@@ -210,9 +245,9 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
     @router.get("/answers")
     def answers(request: Request, to: str | None = None) -> Response:
         form = formats.get(to or "csv")
-        with looking(site, known) as view:
+        with site.open() as campaign, campaign.store.snapshot():
             # For the owner, who knows the systems.
-            tasks, rated = view.campaign.tasks("all", masked=False), view.campaign.store.rated()
+            tasks, rated = campaign.tasks("all", masked=False), campaign.store.rated()
             formats.check_criteria(form, tasks)
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
@@ -221,8 +256,8 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
         form, wanted = formats.get(to or "csv"), which or "unrated"
         if wanted not in WHICH:
             raise FewgoldError(f"which must be one of {', '.join(WHICH)}; got {wanted[:40]!r}.")
-        with looking(site, known) as view:
-            found = view.campaign.tasks(wanted)
+        with site.open() as campaign, campaign.store.snapshot():
+            found = campaign.tasks(wanted)
             if not found.to_rate:
                 raise DataError("there is nothing to rate: every such segment has its answers.")
             formats.check_criteria(form, found)

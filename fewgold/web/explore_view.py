@@ -9,6 +9,7 @@ import functools
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -20,7 +21,9 @@ from fewgold.bayes import roc_table
 from fewgold.bounds import sequence
 from fewgold.campaign import Campaign
 from fewgold.campaign.study import most_informative, partial_ratings, waves_to_use
-from fewgold.common.text import decimals, fixed, shorter
+from fewgold.common.text import decimals, fixed, plain_frame, shorter
+from fewgold.comparison.result import PLOTS as COMPARED
+from fewgold.comparison.result import needed_line
 from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
 from fewgold.plots.style import available
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
+    from fewgold.comparison import Comparison
     from fewgold.judge import Assessment
     from fewgold.report.study import StudyNumbers
 
@@ -183,11 +187,64 @@ def version(campaign: Campaign) -> str:
     return hashlib.sha256(told).hexdigest()[:16]
 
 
+#: The system that the browser looks at, where the campaign compares several.
+SYSTEM: ContextVar[str] = ContextVar("system", default="")
+
+
 @contextmanager
 def looking(site: Site, known: Results) -> Iterator[View]:
-    """The campaign as of now, for as long as a page is made."""
+    """The campaign as of now, for as long as a page is made; of several systems the chosen one."""
     with site.open() as campaign, campaign.store.snapshot():
-        yield View(campaign, known)
+        chosen = SYSTEM.get()
+        yield View(campaign.of(chosen) if chosen in campaign.systems else campaign, known)
+
+
+@_once
+def comparison(view: View) -> Comparison | None:
+    """The systems compared by the answers so far; None while that is not possible."""
+    try:
+        return view.campaign.compare("at-random")
+    except FewgoldError:
+        return None
+
+
+def compared(view: View) -> dict[str, Any]:
+    """What the page about all systems shows."""
+    status, found = view.status, comparison(view)
+    ranks = {} if found is None else {r["system"]: r for r in plain_frame(found.ranking()) or []}
+    rows = []
+    for row in sorted(status.systems, key=lambda r: ranks.get(r["system"], {}).get("rank", 0)):
+        made, place = row["estimate"], ranks.get(row["system"])
+        known = made is not None and None not in (made["value"], made["low"], made["high"])
+        rows.append(
+            {
+                "system": row["system"], "rated": f"{row['rated']} of {row['sampled']}",
+                "score": number(made["value"]) if known else "–",
+                "interval": f"{number(made['low'])} to {number(made['high'])}" if known else "–",
+                "ranks": "–" if place is None else "–".join(
+                    str(r) for r in sorted({place["rank_low"], place["rank_high"]})
+                ),
+                "best": "–" if place is None else fixed(place["p_best"], 3),
+            }
+        )  # fmt: skip
+    pairs = [] if found is None else plain_frame(found.differences()) or []
+    return {
+        "rows": rows, "figures": available() and found is not None,
+        "pairs": [
+            {
+                "name": f"{p['first']} − {p['second']}", "value": number(p["difference"]),
+                "interval": "unknown" if p["low"] is None
+                else f"{number(p['low'])} to {number(p['high'])}",
+                "better": fixed(p["p_better"], 3), "significant": p["significant"],
+            }
+            for p in pairs
+        ],
+        "needed": []
+        if found is None
+        else [needed_line(row) for row in plain_frame(found.needed()) or []],
+        "remarks": [] if found is None else list(found.remarks),
+        "signature": "" if found is None else found.signature(),
+    }  # fmt: skip
 
 
 # The estimate as answers came: what the status would have said after so many of them
@@ -597,7 +654,8 @@ def drawn_figure(view: View, name: str, kind: str, cut: str = "") -> bytes:
     """A figure as SVG or PNG; not found where there is nothing to draw."""
     base, _, place = name.rpartition("-")
     of_metric = base in BY_METRIC and place in {str(k) for k in range(len(view.metrics))}
-    if kind not in files.IMAGES or not (of_metric or name in PLAIN):
+    several = name in COMPARED and bool(view.campaign.systems)
+    if kind not in files.IMAGES or not (of_metric or name in PLAIN or several):
         raise HTTPException(404, "There is no such figure.")
     if not available():
         raise HTTPException(404, WITHOUT)
@@ -606,6 +664,11 @@ def drawn_figure(view: View, name: str, kind: str, cut: str = "") -> bytes:
 
 
 def _figure(view: View, name: str, cut: str) -> Axes | Figure:
+    if name in COMPARED and view.campaign.systems:
+        found = comparison(view)
+        if found is None:
+            raise HTTPException(404, "There is no comparison yet, and nothing to draw.")
+        return found.plot(name)
     if name == "growth":
         frame = growth(view)
         if not len(frame):
