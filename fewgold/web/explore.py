@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -22,7 +21,6 @@ from fewgold import formats
 from fewgold.campaign.desk import WHICH
 from fewgold.campaign.settings import AMONG, REPEATS, RULES
 from fewgold.campaign.status import goal_line, stop_line
-from fewgold.campaign.systems import OneSystem
 from fewgold.common.checks import SCALES, as_limits
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.common.text import fixed, plain_value
@@ -31,15 +29,7 @@ from fewgold.formats import Names
 from fewgold.plots.style import available
 from fewgold.report.study_sections import WITHOUT
 from fewgold.web import explore_view as views
-from fewgold.web.explore_view import (
-    SYSTEM,
-    TABLES,
-    Results,
-    View,
-    drawn_figure,
-    looking,
-    roc_shown,
-)
+from fewgold.web.explore_view import OF_ALL, TABLES, Results, View, drawn_figure, looking, roc_shown
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
@@ -58,7 +48,7 @@ def routes(site: Site) -> APIRouter:
     """The pages."""
     # The owner is asked for before anything else is looked at, the form included.
     router, known = (
-        APIRouter(prefix="/explore", dependencies=[Depends(site.owner), Depends(_look_at)]),
+        APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]),
         Results.shared(site),
     )
     _at_a_glance(router, site, known)
@@ -66,18 +56,6 @@ def routes(site: Site) -> APIRouter:
     _importing(router, site)
     _settings(router, site)
     return router
-
-
-#: Remembers which of several systems the browser looks at.
-_COOKIE = "fewgold-system"
-
-
-async def _look_at(request: Request) -> None:
-    """Take the system from the address, else from the last visit."""
-    asked = request.query_params.get("system")
-    system = unquote(request.cookies.get(_COOKIE, "")) if asked is None else asked[:200]
-    request.state.system = system  # for the addresses on the page
-    SYSTEM.set(system)
 
 
 # The campaign at a glance
@@ -88,20 +66,9 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
     def explore(request: Request, cut: str | None = None) -> HTMLResponse:
         with looking(site, known) as view:
             if view.campaign.systems:
-                request.state.system = ""
-                values = {"told": view.status, "at": view.version, **views.compared(view)}
-                page = site.page(request, "explore_systems.html", **values)
-                page.delete_cookie(_COOKIE)
-                return page
+                return site.page(request, "explore_systems.html", **_systems(view))
             values = _number(view) | _rest(view) | _judged(view, cut, "/explore")
-            one = isinstance(view.campaign.store, OneSystem)
-            page = site.page(request, "explore.html", chosen=SYSTEM.get() if one else "", **values)
-            if one:
-                page.set_cookie(
-                    _COOKIE, quote(SYSTEM.get()), httponly=True, samesite="strict",
-                    secure=site.secure,
-                )  # fmt: skip
-            return page
+            return site.page(request, "explore.html", **values)
 
     @router.get("/number", response_class=HTMLResponse)
     def number(request: Request, seen: str | None = None, page: str | None = None) -> Response:
@@ -139,6 +106,17 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
         with site.open() as campaign:
             campaign.adopt()
         return RedirectResponse("/explore#answers", 303)
+
+
+def _systems(view: View) -> dict[str, Any]:
+    """Of several systems: the pages of each, and the tables of all."""
+    status = view.status
+    return {
+        "told": status,
+        "ranking": views.ranking(view),
+        "each": views.by_system(view),
+        "tables": {name: TABLES[name].shown(name, view) for name in OF_ALL},
+    }
 
 
 def _number(view: View) -> dict[str, Any]:
@@ -217,7 +195,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
         with looking(site, known) as view:
             if name == "roc":
                 return frame_csv(view.roc((cut or "").strip()[:40]).to_frame(), name)
-            if name not in TABLES:
+            if name not in (OF_ALL if view.campaign.systems else TABLES):
                 raise HTTPException(404, "There is no such table.")
             made = TABLES[name].make(view)
             if made is None:
@@ -245,9 +223,9 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
     @router.get("/answers")
     def answers(request: Request, to: str | None = None) -> Response:
         form = formats.get(to or "csv")
-        with site.open() as campaign, campaign.store.snapshot():
+        with looking(site, known) as view:
             # For the owner, who knows the systems.
-            tasks, rated = campaign.tasks("all", masked=False), campaign.store.rated()
+            tasks, rated = view.campaign.tasks("all", masked=False), view.campaign.store.rated()
             formats.check_criteria(form, tasks)
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
@@ -256,8 +234,8 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
         form, wanted = formats.get(to or "csv"), which or "unrated"
         if wanted not in WHICH:
             raise FewgoldError(f"which must be one of {', '.join(WHICH)}; got {wanted[:40]!r}.")
-        with site.open() as campaign, campaign.store.snapshot():
-            found = campaign.tasks(wanted)
+        with looking(site, known) as view:
+            found = view.campaign.tasks(wanted)
             if not found.to_rate:
                 raise DataError("there is nothing to rate: every such segment has its answers.")
             formats.check_criteria(form, found)

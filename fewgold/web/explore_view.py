@@ -9,7 +9,6 @@ import functools
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -21,16 +20,14 @@ from fewgold.bayes import roc_table
 from fewgold.bounds import sequence
 from fewgold.campaign import Campaign
 from fewgold.campaign.study import most_informative, partial_ratings, waves_to_use
-from fewgold.common.text import decimals, fixed, plain_frame, shorter
-from fewgold.comparison.result import PLOTS as COMPARED
-from fewgold.comparison.result import needed_line
+from fewgold.common.text import decimals, fixed, shorter
 from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
 from fewgold.plots.style import available
 from fewgold.report import StudyReport, number
 from fewgold.report.study_sections import WITHOUT, weighted_line
 from fewgold.web import files
-from fewgold.web.files import Recent
+from fewgold.web.files import Recent, TextTable
 from fewgold.web.site import Site
 
 if TYPE_CHECKING:
@@ -45,6 +42,8 @@ if TYPE_CHECKING:
     from fewgold.report.study import StudyNumbers
 
 
+#: Tables of a campaign of several systems; the others are about one of them.
+OF_ALL = ("waves", "answers", "unrated", "set-aside", "rejected", "journal")
 _STATES = 6  # kept, two for each state of the campaign: numbers and figures
 _LOOKS = 500  # earlier estimates that are kept, which do not change any more
 _PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
@@ -110,6 +109,14 @@ class View:
             return None
         made = self.campaign.report("at-random")
         return made.study if isinstance(made, StudyReport) else None  # of several systems
+
+    @property
+    @_once
+    def comparison(self) -> Comparison | None:
+        """The systems compared by the answers so far; None with one system, or too few answers."""
+        if not self.campaign.systems or self.status.comparison is None:
+            return None
+        return self.campaign.compare("at-random")
 
     @property
     @_once
@@ -187,64 +194,11 @@ def version(campaign: Campaign) -> str:
     return hashlib.sha256(told).hexdigest()[:16]
 
 
-#: The system that the browser looks at, where the campaign compares several.
-SYSTEM: ContextVar[str] = ContextVar("system", default="")
-
-
 @contextmanager
 def looking(site: Site, known: Results) -> Iterator[View]:
-    """The campaign as of now, for as long as a page is made; of several systems the chosen one."""
+    """The campaign as of now, for as long as a page is made."""
     with site.open() as campaign, campaign.store.snapshot():
-        chosen = SYSTEM.get()
-        yield View(campaign.of(chosen) if chosen in campaign.systems else campaign, known)
-
-
-@_once
-def comparison(view: View) -> Comparison | None:
-    """The systems compared by the answers so far; None while that is not possible."""
-    try:
-        return view.campaign.compare("at-random")
-    except FewgoldError:
-        return None
-
-
-def compared(view: View) -> dict[str, Any]:
-    """What the page about all systems shows."""
-    status, found = view.status, comparison(view)
-    ranks = {} if found is None else {r["system"]: r for r in plain_frame(found.ranking()) or []}
-    rows = []
-    for row in sorted(status.systems, key=lambda r: ranks.get(r["system"], {}).get("rank", 0)):
-        made, place = row["estimate"], ranks.get(row["system"])
-        known = made is not None and None not in (made["value"], made["low"], made["high"])
-        rows.append(
-            {
-                "system": row["system"], "rated": f"{row['rated']} of {row['sampled']}",
-                "score": number(made["value"]) if known else "–",
-                "interval": f"{number(made['low'])} to {number(made['high'])}" if known else "–",
-                "ranks": "–" if place is None else "–".join(
-                    str(r) for r in sorted({place["rank_low"], place["rank_high"]})
-                ),
-                "best": "–" if place is None else fixed(place["p_best"], 3),
-            }
-        )  # fmt: skip
-    pairs = [] if found is None else plain_frame(found.differences()) or []
-    return {
-        "rows": rows, "figures": available() and found is not None,
-        "pairs": [
-            {
-                "name": f"{p['first']} − {p['second']}", "value": number(p["difference"]),
-                "interval": "unknown" if p["low"] is None
-                else f"{number(p['low'])} to {number(p['high'])}",
-                "better": fixed(p["p_better"], 3), "significant": p["significant"],
-            }
-            for p in pairs
-        ],
-        "needed": []
-        if found is None
-        else [needed_line(row) for row in plain_frame(found.needed()) or []],
-        "remarks": [] if found is None else list(found.remarks),
-        "signature": "" if found is None else found.signature(),
-    }  # fmt: skip
+        yield View(campaign, known)
 
 
 # The estimate as answers came: what the status would have said after so many of them
@@ -359,6 +313,28 @@ def headline(view: View) -> dict[str, Any]:
         "full": made,
         "what": "mean human score" if view.study is None else view.study.what,
     }
+
+
+def by_system(view: View) -> list[dict[str, Any]]:
+    """How far each of several systems has come, and its score so far; empty where there is one."""
+    found = []
+    for one in view.status.systems:
+        made, score = one["estimate"], "no score yet"
+        if made is not None:
+            digits = decimals(made["se"])
+            score = fixed(made["value"], digits)
+            if made["low"] is not None and made["high"] is not None:
+                score += f" ({fixed(made['low'], digits)} to {fixed(made['high'], digits)})"
+        told = {k: one[k] for k in ("system", "rated", "sampled")}
+        found.append(told | {"score": score, "level": f"{100 * view.status.confidence:.6g}%"})
+    return found
+
+
+def ranking(view: View) -> TextTable | None:
+    """The systems, the best first, as on the page that compares them."""
+    from fewgold.web.replay import compared
+
+    return None if view.comparison is None else compared(view.comparison)
 
 
 def announcement(view: View) -> tuple[str, str] | None:
@@ -476,13 +452,18 @@ def _waves(view: View) -> pd.DataFrame:
         rows.append(
             {
                 "wave": wave.number, "drawn": wave.drawn_at[:16].replace("T", " "),
-                "segments": wave.n, "rated": sum(i in rated for i in wave.ids),
+                **({"outputs": wave.n} if view.campaign.systems else {}),
+                "segments": wave.segments, "rated": sum(i in rated for i in wave.ids),
                 "strategy": wave.strategy, "seed": str(wave.seed), "value": made.get("value"),
                 "low": made.get("low"), "high": made.get("high"),
             }
         )  # fmt: skip
     frame = pd.DataFrame(rows)
-    return frame if frame.empty or frame["value"].notna().any() else frame.iloc[:, :6]
+    return (
+        frame
+        if frame.empty or frame["value"].notna().any()
+        else frame.drop(columns=["value", "low", "high"])
+    )
 
 
 def _documents(view: View) -> pd.DataFrame | None:
@@ -654,8 +635,7 @@ def drawn_figure(view: View, name: str, kind: str, cut: str = "") -> bytes:
     """A figure as SVG or PNG; not found where there is nothing to draw."""
     base, _, place = name.rpartition("-")
     of_metric = base in BY_METRIC and place in {str(k) for k in range(len(view.metrics))}
-    several = name in COMPARED and bool(view.campaign.systems)
-    if kind not in files.IMAGES or not (of_metric or name in PLAIN or several):
+    if kind not in files.IMAGES or not (of_metric or name in PLAIN):
         raise HTTPException(404, "There is no such figure.")
     if not available():
         raise HTTPException(404, WITHOUT)
@@ -664,11 +644,6 @@ def drawn_figure(view: View, name: str, kind: str, cut: str = "") -> bytes:
 
 
 def _figure(view: View, name: str, cut: str) -> Axes | Figure:
-    if name in COMPARED and view.campaign.systems:
-        found = comparison(view)
-        if found is None:
-            raise HTTPException(404, "There is no comparison yet, and nothing to draw.")
-        return found.plot(name)
     if name == "growth":
         frame = growth(view)
         if not len(frame):
