@@ -27,6 +27,7 @@ from fewgold.cli import (
     gate,
     init,
     judge,
+    monitor,
     plan,
     reliability,
     report,
@@ -79,7 +80,7 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
     "Begin here": [begin.demo, begin.doctor, begin.strategies],
     "A study, from the choice to the number": [
         init.init, select.select, exchange.import_answers, status.status, estimate.estimate,
-        gate.gate, report.report, exchange.export, serve.serve, stop.stop,
+        gate.gate, monitor.monitor, report.report, exchange.export, serve.serve, stop.stop,
     ],
     "Before and beyond": [
         plan.plan, simulate.simulate, compare.compare, reliability.reliability,
