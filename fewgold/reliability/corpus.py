@@ -89,7 +89,7 @@ class CorpusScore:
             The reference of each row, or a list of references for each row.
         metric : {"bleu", "chrf", "ter"}
             Which score.
-        **options
+        options
             Of sacrebleu's class, such as ``tokenize="zh"`` or ``word_order=2``.
         """
         known = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
