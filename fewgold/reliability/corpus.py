@@ -27,10 +27,10 @@ class CorpusScore:
     function : callable
         Turns sums of shape (..., k) into scores of shape (...).
 
-    See Also
-    --------
-    CorpusScore.of_rows : for a score that no sums determine.
-    CorpusScore.sacrebleu : BLEU, chrF or TER of texts.
+    Notes
+    -----
+    `CorpusScore.of_rows` takes a score that no sums determine, `CorpusScore.sacrebleu` makes BLEU,
+    chrF or TER of texts.
 
     Examples
     --------
