@@ -177,13 +177,14 @@ class EvalLog:
         people = dict.fromkeys(n for o in self.outputs for n in o.human)
         for name in people:
             column = as_scores([o.human.get(name) for o in self.outputs])
-            columns[_free("human" if len(people) == 1 else f"human.{name}", columns)] = column
+            called = "human" if len(people) == 1 else f"human.{_sound(name)}"
+            columns[_free(called, columns)] = column
         for name in dict.fromkeys(n for o in self.outputs for n in o.keep):
             cells = [_kept(o.keep.get(name)) for o in self.outputs]
             if not all(map(is_empty, cells)):
                 if all(isinstance(v, str | None) for v in cells):
                     cells = [v or "" for v in cells]
-                columns[_free(name, columns)] = cells
+                columns[_free(_sound(name), columns)] = cells
         frame = pd.DataFrame({n: pd.Series(v, dtype=_kind(v)) for n, v in columns.items()})
         if "document" not in columns:
             return frame
@@ -232,7 +233,7 @@ def metric_name(name: str, column: Sequence[Any] = ()) -> str:
     >>> metric_name("includes"), metric_name("Faithfulness"), metric_name("score")
     ('includes', 'metric.Faithfulness', 'metric.score')
     """
-    plain = " ".join(name.split()) or "unnamed"
+    plain = " ".join(_sound(name).split()) or "unnamed"
     own = {"id", "document", "system", "input", "output", "reference", "error", "cost", "label"}
     if looks_human(plain) or looks_like_position(plain) or plain.lower() in own:
         return f"{METRIC}{plain}"
