@@ -562,6 +562,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     return Tasks(
         tuple(shown), name=name, question=settings.question, limits=settings.limits,
         higher_is_better=settings.higher_is_better, criteria=settings.criteria,
+        ends=settings.ends, instructions=settings.instructions,
     )  # fmt: skip
 
 
