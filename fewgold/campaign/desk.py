@@ -73,13 +73,37 @@ UNION ALL SELECT segment, 0 FROM (
     {open} ORDER BY wave, turn, lot(:rater, drawn.segment) LIMIT 1
 ) LIMIT 1
 """
+# What is known of a form before its answer is stored: whether it is an attention check, whether its
+# segment was drawn or skipped, and the answer with its name that came before, if any.
+_BY_FORM = "rater = :rater AND answer = :answer"
+_BEFORE = f"""
+SELECT
+    EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND {checks.OPEN}),
+    EXISTS (SELECT 1 FROM drawn WHERE segment = :place),
+    EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater),
+    before.score, before.details, before.withdrawn
+FROM (SELECT 1) LEFT JOIN (
+    SELECT * FROM (
+        SELECT score, details, 0 AS withdrawn FROM ratings WHERE {_BY_FORM} AND {_FROM_PAGE}
+        UNION ALL
+        SELECT score, details, 0 FROM checks WHERE {_BY_FORM} AND score IS NOT NULL
+        UNION ALL
+        SELECT score, details, 1 FROM withdrawn WHERE {_BY_FORM} AND {_FROM_PAGE}
+        UNION ALL
+        SELECT :score, details, 1 FROM checks WHERE {_BY_FORM} AND score IS NULL
+    ) LIMIT 1
+) AS before
+"""
 # A rater who gets one output of a segment gets those of the other systems as well, as far as nobody
 # else has them: differences between systems are then not differences between raters.
 _BESIDE = """
-INSERT OR REPLACE INTO claims SELECT segment, :rater, :at FROM ({open} AND drawn.segment IN (
-    SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
-    WHERE outputs.place = :place
-))
+INSERT OR REPLACE INTO claims
+SELECT segment, :rater, CASE segment WHEN :place THEN :at ELSE :at - 1e-3 END FROM (
+    {open} AND drawn.segment IN (
+        SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
+        WHERE outputs.place = :place
+    )
+)
 """
 
 
@@ -210,9 +234,10 @@ class Desk:
             return None
         place, held = row
         if not held and settings.systems and settings.shared:
-            beside = asked | {"place": place, "at": time.time() - 1e-3}
+            beside = asked | {"place": place, "at": time.time()}
             database.execute(_open(_BESIDE, settings), beside)
-        _keep(database, place, rater)
+        else:
+            _keep(database, place, rater)
         return int(place)
 
     def rate(self, rating: Rating) -> Kept:
@@ -235,22 +260,12 @@ class Desk:
             raise FewgoldError("an answer from a page needs a rater and the name of its form.")
         place = self._find(rating.segment)
         told = {"rater": rating.rater, "answer": rating.answer, "place": place}
-        of = "rater = :rater AND answer = :answer"
-        for query, withdrawn in (
-            (f"SELECT score, details FROM ratings WHERE {of} AND {_FROM_PAGE}", False),
-            (f"SELECT score, details FROM checks WHERE {of} AND score IS NOT NULL", False),
-            (f"SELECT score, details FROM withdrawn WHERE {of} AND {_FROM_PAGE}", True),
-            (f"SELECT :score, details FROM checks WHERE {of} AND score IS NULL", True),
-        ):
-            found = database.execute(query, {**told, "score": rating.score}).fetchone()
-            if found is not None:
-                return Kept(False, float(found[0]), split_details(found[1] or "{}")[1], withdrawn)
-        check, sampled, skipped = database.execute(
-            f"SELECT EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND "
-            f"{checks.OPEN}), EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
-            "EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater)",
-            told,
+        check, sampled, skipped, *before = database.execute(
+            _BEFORE, {**told, "score": rating.score}
         ).fetchone()
+        if before[0] is not None:
+            score, details, withdrawn = before
+            return Kept(False, float(score), split_details(details or "{}")[1], bool(withdrawn))
         if not sampled and not check:
             raise _unknown_segment()
         settings = self.store.settings
