@@ -30,7 +30,7 @@ from fewgold.doctor import examine
 from fewgold.errors import DataError
 from fewgold.estimators import ControlVariates, Ridge
 from fewgold.judge import assess, assess_table
-from fewgold.monitoring import from_ratings, monitor
+from fewgold.monitoring import from_ratings, judge_drift, monitor
 from fewgold.planning import Goal, Outlook, plan_from_history
 from fewgold.pool import Pool
 from fewgold.reproduce import saldias
@@ -48,6 +48,7 @@ ONE = FRAME[FRAME["system"] == "alpha"].reset_index(drop=True)
 RATINGS = SAMPLE.rate(GOLD[SAMPLE.indices])
 BATCHES = np.resize(["a", "b"], GOLD.size)
 PAIRS = pd.DataFrame({"people": ["A", "B"] * 5, "llm": ["A", "tie"] * 5})
+RUNS = pd.DataFrame({"item": list(range(9)) * 2, "week": [1] * 9 + [2] * 9, "llm": [0.5, 1] * 9})
 VERDICTS = pd.DataFrame({"ann": [0, 1] * 5, "llm": [1, 1] * 5})
 RATED = {"human": "rater1", "adequate": "<= 1"}
 
@@ -173,6 +174,9 @@ CASES |= {
     ),
     ("monitor", "baseline"): (
         "a", lambda b: monitor(from_ratings(RATINGS, BATCHES), drop=1, baseline=b).baseline,
+    ),
+    ("judge_drift", "judges"): (
+        "llm", lambda j: judge_drift(RUNS, item="item", batch="week", judges=j).to_frame(),
     ),
     ("preferences", "judges"): (
         "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,

@@ -13,7 +13,7 @@ from fewgold.bayes.cells import CellPosterior, bins, tally
 from fewgold.bayes.counts import Counts, hit_rates
 from fewgold.bayes.density import Curve
 from fewgold.bayes.effective import Effective, effective_counts, is_exact
-from fewgold.bayes.finite import posterior_of
+from fewgold.bayes.finite import PartsPosterior, PoolPosterior, posterior_of, prior_of_part
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import Pooled, Priors, Trend
 from fewgold.bayes.roc import RULES, choose_cuts
@@ -355,6 +355,30 @@ _BINS = "bins"
 _JOINTLY = 4  # metrics; with more, patterns are too many and too rare, and the estimate is biased
 
 
+def parts_posterior(
+    rated: IntArray, unrated: IntArray, priors: Priors, effective: FloatArray | None = None
+) -> Posterior:
+    """From items (..., 3) that a judge of 0 and 1 failed, passed, and said nothing of.
+
+    ``rated`` is (..., 3, 2), by class. The sizes of both parts are those of the test set, the same
+    in each draw.
+    """
+    sizes = (rated.sum(-1) + unrated).reshape(-1, 3)[0]
+    size, rest = int(sizes[:2].sum()), int(sizes[2])
+    weighed = (None, None) if effective is None else (effective[..., :2, :], effective[..., 2:, :])
+    counts = Counts(
+        tp=rated[..., 1, 1], fn=rated[..., 0, 1], fp=rated[..., 1, 0], tn=rated[..., 0, 0],
+        metric_ones=unrated[..., 1], metric_total=unrated[..., :2].sum(-1), effective=weighed[0],
+    )  # fmt: skip
+    one, two = (prior_of_part(priors.alpha, n / (size + rest)) for n in (size, rest))
+    alone = CellPosterior(
+        rated[..., 2:, :], unrated[..., 2:], prior=Pooled(two), effective=weighed[1]
+    )
+    if not size:
+        return alone
+    return PartsPosterior((PoolPosterior(counts, replace(priors, alpha=one)), alone), (size, rest))
+
+
 @dataclass(frozen=True)
 class BinaryPosterior(Estimator):
     """Share of adequate segments by the Bayesian model of success rate and metric errors.
@@ -384,8 +408,7 @@ class BinaryPosterior(Estimator):
         With a rule or a number: > instead of ≥.
     priors
         See `PoolPosterior` and `AlphaPosterior`. By default Jeffreys' prior of the share,
-        Beta(½, ½), and uniform hit rates. Several metrics, bins and missing verdicts take that of
-        the share alone.
+        Beta(½, ½), and uniform hit rates. Several metrics and bins take that of the share alone.
 
     References
     ----------
@@ -474,7 +497,10 @@ class BinaryPosterior(Estimator):
             posterior, found, notes = self._alone(ratings, adequate)
         elif len(names) > 1 or self.threshold == _BINS or self._gaps(ratings, names[0]) is not None:
             self._check_plain("several metrics, bins or a judge without a verdict on some segments")
-            posterior, found, how, notes = self._jointly(ratings, adequate, names)
+            if len(names) == 1 and self.threshold != _BINS and self._rates_known_before:
+                posterior, found, how, notes = self._in_parts(ratings, adequate, names[0])
+            else:
+                posterior, found, how, notes = self._jointly(ratings, adequate, names)
         else:
             posterior, found, how, notes = self._single(ratings, adequate, names[0])
         notes = (*design_notes(ratings, found), *notes)
@@ -494,6 +520,11 @@ class BinaryPosterior(Estimator):
         if each_threshold(names, self.threshold)[metric] is not None:
             return None
         return without_verdict(ratings.sample.pool, metric)
+
+    @property
+    def _rates_known_before(self) -> bool:
+        """Whether the priors say something of ρ or η."""
+        return self.priors is not None and self.priors != Priors(alpha=self.priors.alpha)
 
     def _check_plain(self, what: str) -> None:
         if self.pairs == "calibration":
@@ -572,15 +603,35 @@ class BinaryPosterior(Estimator):
         notes = (*labels.notes, *worse_than_chance(metric, counts))
         return posterior, found, labels.how, notes
 
+    def _in_parts(
+        self, ratings: Ratings, adequate: BoolArray, metric: str
+    ) -> tuple[Posterior, Counted, str, tuple[str, ...]]:
+        """A judge of 0 and 1 without a verdict on some segments, whose rates were known before."""
+        assert self.priors is not None
+        if self.target == "process":
+            raise FewgoldError(
+                f"{metric} says nothing of some segments, and then priors of ρ and η are for the "
+                "share of this test set: leave out target='process', or the priors."
+            )
+        gaps = self._gaps(ratings, metric)
+        assert gaps is not None
+        said = scores_of(ratings.sample.pool, metric) == 1
+        codes = np.where(gaps, 2, said).astype(np.int64)
+        found = counted(ratings, adequate, codes, 3)
+        notes = (
+            f"{int(gaps.sum())} of {gaps.size} segments have no {metric}: there people alone tell",
+        )
+        posterior = parts_posterior(found.rated, found.unrated, self.priors, found.weights)
+        return posterior, found, metric, notes
+
     def _jointly(
         self, ratings: Ratings, adequate: BoolArray, names: tuple[str, ...]
     ) -> tuple[Posterior, Counted, str, tuple[str, ...]]:
         priors = self.priors or DEFAULT_PRIORS
-        if priors != Priors(alpha=priors.alpha):
+        if self._rates_known_before:
             raise FewgoldError(
-                "priors of ρ and η go with a single metric that is 0 or 1 for every segment; "
-                "several metrics, bins and missing verdicts have no ρ and η. Give a prior of alpha "
-                "alone."
+                "priors of ρ and η go with a single metric that is 0 or 1; several metrics and "
+                "bins have no ρ and η. Give a prior of alpha alone."
             )
         cuts = each_threshold(names, self.threshold)
         # Many metrics go by how many of them say 1: their patterns would be too rare to learn.
@@ -599,22 +650,19 @@ class BinaryPosterior(Estimator):
                 levels = int(own.max()) + 1
                 parts.append(f"{name} in {levels} bins")
             elif (gaps := self._gaps(ratings, name)) is not None:
-                if votes:
-                    raise FewgoldError(
-                        f"{name} says nothing of {int(gaps.sum())} segments, and more than "
-                        f"{_JOINTLY} metrics are counted as votes, of which none may be missing. "
-                        "Leave some metrics out."
-                    )
-                levels, unordered = 3, True
-                own = np.where(gaps, 2, scores_of(ratings.sample.pool, name) == 1)
+                said = scores_of(ratings.sample.pool, name) == 1
                 parts.append(name)
-                notes.append(
-                    f"{int(gaps.sum())} of {gaps.size} segments have no {name}: they are a "
-                    "category of their own, beside its 0 and 1"
-                )
+                told = f"{int(gaps.sum())} of {gaps.size} segments have no {name}: "
+                if votes:
+                    own = np.where(gaps, 1, 2 * said)
+                    notes.append(told + "that is half a vote")
+                else:
+                    levels, unordered = 3, True
+                    own = np.where(gaps, 2, said)
+                    notes.append(told + "they are a category of their own, beside its 0 and 1")
             else:
                 labels = coded(ratings, adequate, name, cut, self.strict)
-                own = labels.labels.astype(np.int64)
+                own = labels.labels.astype(np.int64) * (2 if votes else 1)
                 parts.append(labels.how)
                 notes += labels.notes
             codes = codes * levels + own

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import fft
 from scipy.special import betaln
 
 from fewgold.bayes.counts import Counts
 from fewgold.bayes.density import Curve, Panels
 from fewgold.bayes.mixture import Mixture, Mixtures, Shapes, beta_binomial_rows, mixtures, shapes
 from fewgold.bayes.posterior import AlphaPosterior, Posterior, Steps, check_chances
-from fewgold.bayes.priors import Priors
+from fewgold.bayes.priors import Beta, Priors
 from fewgold.bayes.quadrature import check_possible
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.errors import FewgoldError
@@ -281,6 +282,76 @@ class ProcessPosterior(Posterior):
     @property
     def _source(self) -> str:
         return f"from {int(self.pool._size)} items, {int(self.pool._rated)} of them rated by humans"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartsPosterior(Posterior):
+    """Posterior of the share of a test set in two parts, each of which has a posterior of its own.
+
+    The rates of the parts are independent beforehand, so that the numbers of adequate items add
+    up. Where a judge has verdicts on one part only, what was known of it before (`Priors` of ρ and
+    η) tells about that part, and people alone about the other.
+
+    Parameters
+    ----------
+    parts
+        Posteriors of the shares of both parts, of one shape.
+    sizes
+        Items of each part.
+    """
+
+    parts: tuple[Posterior, Posterior]
+    sizes: tuple[int, int]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.parts[0].shape
+
+    def draw(self, k: Any) -> PartsPosterior:
+        one, two = self.parts
+        return PartsPosterior((one.draw(k), two.draw(k)), self.sizes)
+
+    @property
+    def _shares(self) -> FloatArray:
+        return np.array(self.sizes) / sum(self.sizes)
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        one, two = self._shares
+        (mean, sd), (other, spread) = (part._moments for part in self.parts)
+        return one * mean + two * other, np.hypot(one * sd, two * spread)
+
+    @cached_property
+    def _distributions(self) -> list[Steps]:
+        pairs = zip(*(part._distributions for part in self.parts), strict=True)
+        return [self._summed(*pair) for pair in pairs]
+
+    def _summed(self, one: Steps, two: Steps) -> Steps:
+        count = one.mass.size + two.mass.size - 1
+        spectrum = fft.rfft(one.mass, count) * fft.rfft(two.mass, count)
+        mass = np.maximum(fft.irfft(spectrum, count), 0.0)
+        mass[mass < 1e-14] = 0.0
+        first = sum(
+            round(float(part.values[0]) * size)
+            for part, size in zip((one, two), self.sizes, strict=True)
+        )
+        return Steps((first + np.arange(mass.size)) / sum(self.sizes), mass / mass.sum())
+
+    @property
+    def _source(self) -> str:
+        one, two = self.sizes
+        return f"of the {one + two} items of this test set, {two} of them without a verdict"
+
+
+def prior_of_part(alpha: Beta, share: float) -> Beta:
+    """The prior of the rate of a part with this share of the items.
+
+    What was known of all is shared out by size; each part keeps what one item is worth, or all if
+    that is less.
+    """
+    total = sum(alpha)
+    weight = max(total * share, min(total, 1.0)) / total
+    return alpha[0] * weight, alpha[1] * weight
 
 
 def posterior_of(

@@ -14,7 +14,7 @@ import numpy as np
 
 from fewgold.bayes.cells import CellPosterior, bins, tally
 from fewgold.bayes.counts import ALL, BinaryTable, Counts, hit_rates, read_binary
-from fewgold.bayes.estimator import BinaryPosterior, worse_than_chance
+from fewgold.bayes.estimator import BinaryPosterior, parts_posterior, worse_than_chance
 from fewgold.bayes.finite import PoolPosterior, posterior_of
 from fewgold.bayes.posterior import AlphaPosterior, Posterior
 from fewgold.bayes.priors import Pooled, Priors, Trend
@@ -146,10 +146,11 @@ def success_rates(
     labels, how = (None, "") if metric is None else _labels(table, metric, threshold)
     said = np.ones(len(frame), dtype=bool) if metric is None else ~np.isnan(table.scores[metric])
     alone = priors is None or priors == Priors(alpha=priors.alpha)
-    if not said.all() and (not alone or pairs == "calibration"):
+    if not said.all() and (pairs == "calibration" or (target == "process" and not alone)):
         raise DataError(
-            f"{int((~said).sum())} of {said.size} rows have no {metric}, and priors of ρ and η and "
-            "pairs='calibration' need one on every row. Score them, or leave them out."
+            f"{int((~said).sum())} of {said.size} rows have no {metric}, and pairs='calibration', "
+            "or priors of ρ and η with target='process', need one on every row. Score them, or "
+            "leave them out."
         )
     posteriors: dict[str, Posterior] = {}
     facts: dict[str, dict[str, Any]] = {}
@@ -177,7 +178,12 @@ def success_rates(
             posteriors[name] = _with_gaps(table, own, labels, said, target, priors)
             notes.append(
                 f"{unsaid} of {int(own.sum())} rows{'' if name == ALL else f' of {name}'} have no "
-                f"{metric}: they are a category of their own, beside its 0 and 1"
+                f"{metric}: "
+                + (
+                    "they are a category of their own, beside its 0 and 1"
+                    if alone
+                    else "there people alone tell"
+                )
             )
         elif labels[own].min() == labels[own].max() and ours.size:  # it tells nothing
             posteriors[name] = _human_alone(table, name, target, priors)
@@ -300,7 +306,7 @@ def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tup
 def _with_gaps(
     table: BinaryTable, own: BoolArray, labels: BoolArray, said: BoolArray, target: str,
     priors: Priors | None,
-) -> CellPosterior:  # fmt: skip
+) -> Posterior:  # fmt: skip
     """Rows of a system in three categories: the metric's 0, its 1, and no verdict.
 
     A judge that gives no answer may do so where outputs are bad, or good: the rated rows tell.
@@ -308,6 +314,8 @@ def _with_gaps(
     codes = np.where(said, labels.astype(np.int64), 2)[own]
     rows = np.flatnonzero(table.rated[own])
     counts = tally(codes, rows, table.labels[own][rows].astype(np.int64), count=3)
+    if priors is not None and priors != Priors(alpha=priors.alpha):
+        return parts_posterior(*counts, priors)
     return CellPosterior(*counts, target=target, prior=Pooled((priors or Priors()).alpha))
 
 

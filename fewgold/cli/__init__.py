@@ -26,6 +26,7 @@ from fewgold.cli import (
     gate,
     init,
     judge,
+    monitor,
     plan,
     reliability,
     report,
@@ -79,8 +80,8 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
     "Begin here": [begin.demo, begin.doctor, begin.strategies],
     "A study, from the choice to the number": [
         init.init, select.select, exchange.import_answers, status.status, estimate.estimate,
-        gate.gate, report.report, exchange.export, serve.serve, stop.stop, work.work,
-        work.adjudicate,
+        gate.gate, monitor.monitor, report.report, exchange.export, serve.serve, stop.stop,
+        work.work, work.adjudicate,
     ],
     "Before and beyond": [
         plan.plan, simulate.simulate, compare.compare, reliability.reliability,

@@ -118,7 +118,7 @@ def _decided(told: dict[str, Any]) -> Gate:
     if passing is not None:
         study = study._replace(partial=study.partial.cut(passing))
     if higher is None:
-        higher = _direction(file, told["limits"], passing is not None)
+        higher = rated_study.better(file, told["limits"], passing is not None)
     made = study.estimator
     if passing is None:
         made = rated_study.pointed(made, higher, quiet=True)
@@ -131,18 +131,6 @@ def _decided(told: dict[str, Any]) -> Gate:
         estimate, told["bar"], higher_is_better=higher, confidence=study.level,
         looks=told["looks"],
     )  # fmt: skip
-
-
-def _direction(file: str, limits: str | None, share: bool) -> bool:
-    """Which side of the bar is good: shares of adequate ones are better when they are larger."""
-    if share:
-        return True
-    if input.is_campaign(file):
-        from fewgold.campaign import Campaign
-
-        with Campaign(file) as campaign:
-            return campaign.settings.higher_is_better is not False
-    return limits != "mqm"
 
 
 def _whole(study: rated_study.RatedStudy, told: dict[str, Any]) -> Any:

@@ -163,3 +163,15 @@ def pointed(estimator: Estimator, higher_is_better: bool | None, quiet: bool) ->
         return replace(estimator, higher_is_better=higher_is_better)  # type: ignore[type-var]
     note(f"{estimator.name} does not use the direction of the scores", quiet)
     return estimator
+
+
+def better(file: str, limits: str | None, share: bool) -> bool:
+    """Whether larger scores are better; shares of adequate ones always are."""
+    if share:
+        return True
+    if input.is_campaign(file):
+        from fewgold.campaign import Campaign
+
+        with Campaign(file) as campaign:
+            return campaign.settings.higher_is_better is not False
+    return limits != "mqm"

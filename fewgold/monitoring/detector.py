@@ -135,6 +135,43 @@ def normal_e(
     return np.asarray(np.where(sure, np.where(gap > 0, np.inf, 0.0), made))
 
 
+def log_evidence_before(
+    values: FloatArray, expected: FloatArray, own: FloatArray, drop: float, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Evidence that some batch is worse than those before it: (..., T), and its parts (..., T, T).
+
+    What is unknown is the level. Batch t is compared with the weighted mean m of all batches before
+    it, whose variance is 1/W, W being the sum of their 1/σ². If a drop began with batch j, the
+    batches before j make up the share W_j/W of m, so batch t is expected to lie drop · W_j/W below:
+    that is the bet. Under scores that never fall, these gaps have means of at most 0 and are
+    uncorrelated, and each factor is that of `normal_e`. With equal scores and known variances the
+    product is the likelihood ratio of a drop at j with the level integrated out.
+
+    Part j of look t is the logarithm of the product from j to t. ``values`` are turned so that
+    larger is better; ``weights`` (T,) is the weight of each beginning, 0 for the first batch.
+    """
+    count = values.shape[-1]
+    floor = max(1e-9 * float(expected.max()), 1e-90)  # batches that are known throughout
+    precision = 1 / np.maximum(expected, floor)
+    total = np.cumsum(precision, axis=-1)
+    before = np.concatenate([np.zeros((*values.shape[:-1], 1)), total[..., :-1]], axis=-1)
+    sums = np.cumsum(precision * values, axis=-1)
+    mean = np.zeros(values.shape)
+    mean[..., 1:] = sums[..., :-1] / before[..., 1:]
+    level = np.zeros(values.shape)
+    level[..., 1:] = 1 / before[..., 1:]
+    level[level <= floor] = 0.0
+    parts = np.full((*values.shape, count), -np.inf)
+    for j in range(1, count):
+        share = before[..., j : j + 1] / before[..., j:]
+        gap = (mean - values)[..., j:]
+        made = normal_e(gap, drop * share, (expected + level)[..., j:], (own + level)[..., j:])
+        parts[..., j, j:] = np.cumsum(made, axis=-1)
+    with np.errstate(divide="ignore"):
+        weighed = parts + np.log(weights)[:, None]
+    return np.logaddexp.reduce(weighed, axis=-2), parts
+
+
 def betting_e(
     scores: FloatArray,
     size: int,

@@ -14,7 +14,7 @@ from fewgold.bounds import Auto, StratifiedBetting
 from fewgold.bounds.base import interval_of_totals, tail_misses, to_unit
 from fewgold.bounds.betting import PRIOR, Bets, fixed_size_total
 from fewgold.common.arrays import FloatArray, IntArray
-from fewgold.common.checks import check_choice, check_confidence
+from fewgold.common.checks import as_names, check_choice, check_confidence
 from fewgold.common.text import counted
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
@@ -32,6 +32,8 @@ METHODS = ("auto", "guaranteed", "approximate")
 # Ratings of earlier batches before a model of the judge is fitted to them, and how many of the
 # latest it is fitted to.
 _FEWEST, _LATEST = 30, 1000
+# The first batches, by which the metrics are put on the scale of people where no baseline is named.
+_CALIBRATING = 4
 # Batches whose variance is expected of the next one.
 _WINDOW = 10
 
@@ -41,7 +43,7 @@ def monitor(
     *,
     drop: float | None = None,
     target: float | None = None,
-    baseline: int | Sequence[str] = 4,
+    baseline: int | str | Sequence[str] = "before",
     higher_is_better: bool = True,
     false_alarms: d.FalseAlarms | float = 0.05,
     method: str = "auto",
@@ -60,16 +62,17 @@ def monitor(
     target
         The score that batches must not be worse than. None compares with the baseline.
     baseline
-        How many of the first batches are the baseline, or their labels. With a target all batches
-        are watched.
+        ``before``: each batch is compared with all batches before it. A number or labels: with a
+        fixed baseline, the first batches or those. What is not known of it makes alarms later:
+        its bound on the safe side is compared with. With a target all batches are watched.
     higher_is_better
         Which way scores point.
     false_alarms
         A chance of any false alarm, or `FalseAlarms`.
     method
-        ``guaranteed`` bets on single ratings, which needs the ends of the scale and simple random
-        samples in each batch; ``approximate`` goes by normal batches; ``auto`` bets where it can,
-        and compares with an approximate bound of the baseline.
+        ``guaranteed`` bets on single ratings, which needs the ends of the scale, simple random
+        samples in each batch, and a target or a fixed baseline; ``approximate`` goes by normal
+        batches; ``auto`` bets where it can, and compares with an approximate bound of a baseline.
     estimator
         Of each batch. None corrects each batch by what the metrics said of people in the batches
         before it, and the first ones by themselves.
@@ -101,7 +104,8 @@ def monitor(
     parts = batches.parts
     if not any(b.rated for b in parts):
         raise DataError("no batch has a rating. Rate some segments of each batch first.")
-    base = _baseline(parts, baseline)
+    growing = baseline == "before" and target is None
+    base = _baseline(parts, _CALIBRATING if baseline == "before" else baseline)
     line = _Scores(batches, estimator, higher_is_better, _limits(batches))
     for k in range(len(parts)):
         line.add(k)
@@ -116,21 +120,43 @@ def monitor(
     looks = None if alarms.looks is None else max(alarms.looks + len(base), len(parts))
     misses = _spending(len(parts), looks, 1 - confidence)
     guaranteed = betting and method == "guaranteed"
+    if growing and guaranteed and drop is not None:
+        raise DesignError(
+            "what is compared with all batches before is approximate. For a guaranteed alarm give "
+            "a target, or a fixed baseline such as the first 4 batches."
+        )
+    betting = betting and not growing
     ends = {"": np.full(len(parts), 1 - confidence), "_all": misses}
     table: dict[str, Any] = {
         "batch": list(batches.labels), "n": [b.rated for b in parts],
         "size": [b.size for b in parts], "value": line.values, "se": line.errors,
     }  # fmt: skip
     for name, share in ends.items():
-        pairs = [line.interval(k, 1 - share[k], guaranteed) for k in range(len(parts))]
+        made = line.together if name and not guaranteed else line.interval
+        pairs = [made(k, 1 - share[k], guaranteed) for k in range(len(parts))]
         table["low" + name], table["high" + name] = np.array(pairs).T
     table["judge"], table["difference"] = line.judged(base)
     table |= _running(line, confidence)
-    reference, base_value, base_se = _reference(line, base, target, alarms, guaranteed)
-    watched = [k for k in range(len(parts)) if target is not None or k not in base]
+    first = next(k for k, b in enumerate(parts) if b.rated)
+    if growing:
+        watched = list(range(first + 1, len(parts)))
+        reference, base_value, base_se = line.level(range(len(parts)))
+    else:
+        watched = [k for k in range(len(parts)) if target is not None or k not in base]
+        reference, base_value, base_se = _reference(line, base, target, alarms, guaranteed)
     found = shift = None
     table["evidence"] = np.full(len(parts), np.nan)
-    if drop is not None and watched:
+    if drop is not None and watched and growing:
+        evidence, parts_of, weights = _before(line, watched, drop, alarms)
+        threshold = alarms.log_threshold(False)
+        table["evidence"][watched] = np.exp(np.clip(evidence - threshold, -700, 700))
+        found = _growing_alarm(evidence, parts_of, weights, threshold, watched, batches.labels)
+        if found is not None:  # what the score was before it fell
+            began = batches.labels.index(found.began)
+            reference, base_value, base_se = line.level(range(began))
+        later = [k for k in watched if k not in base]
+        shift = _judge_shift(line, table, later, base, drop, alarms, batches.labels)
+    elif drop is not None and watched:
         log_e = np.array([line.evidence(k, reference, drop, base_value, betting) for k in watched])
         weights = alarms.weights(len(watched))
         evidence = d.log_evidence(log_e, weights)
@@ -157,7 +183,8 @@ def monitor(
     kind = "guaranteed" if betting and (guaranteed or target is not None) else "approximate"
     return Monitoring(
         table=table, by=batches.by, higher_is_better=higher_is_better, target=target,
-        baseline=() if target is not None else tuple(batches.labels[k] for k in base),
+        baseline=() if target is not None or growing else tuple(batches.labels[k] for k in base),
+        growing=growing,
         reference=reference, baseline_value=base_value, baseline_se=base_se, drop=drop,
         false_alarms=alarms, alarm=found, judge_alarm=shift, confidence=confidence,
         looks=looks, kind=kind, bets=betting,
@@ -172,7 +199,7 @@ def _limits(batches: Batches) -> tuple[float, float] | None:
     return next((b.ratings.limits for b in batches.parts if b.ratings is not None), None)
 
 
-def _baseline(parts: Sequence[Batch], told: int | Sequence[str]) -> list[int]:
+def _baseline(parts: Sequence[Batch], told: int | str | Sequence[str]) -> list[int]:
     """The batches of the baseline, by place: the first ones that have ratings, or those named."""
     if isinstance(told, int):
         if told < 1:
@@ -181,7 +208,7 @@ def _baseline(parts: Sequence[Batch], told: int | Sequence[str]) -> list[int]:
         last = rated[min(told, len(rated)) - 1]
         return list(range(last + 1))
     labels = [b.label for b in parts]
-    names = [told] if isinstance(told, str) else list(told)
+    names = list(as_names(told))
     for name in names:
         if name not in labels:
             from fewgold.errors import UnknownNameError
@@ -214,6 +241,9 @@ class _Scores:
         self.unit = np.full(count, np.nan)  # variance of a rating, design included
         self.freedom = np.zeros(count)
         self.notes: list[str] = []
+        self._fits: dict[tuple[int, ...], tuple[Any, FloatArray, FloatArray] | None] = {}
+        rated = [b.ratings for b in batches.parts if b.ratings is not None]
+        self.metrics = list(rated[0].sample.pool.metrics) if rated else []
         self.can_bet = limits is not None and all(
             b.ratings is None or b.ratings.sample.design.drawn_as("simple") for b in batches.parts
         ) and batches.whole is None  # fmt: skip
@@ -248,10 +278,9 @@ class _Scores:
         ratings = batch.ratings
         if self.estimator is not None:
             return self.estimator.estimate(ratings)
-        metrics = ratings.sample.pool.metrics
-        predicted = self._predict(k) if metrics else None
+        predicted = self._predict(k) if self.metrics else None
         if predicted is None:
-            first: Estimator = Ridge() if metrics else Mean()
+            first: Estimator = Ridge() if self.metrics else Mean()
             self.method = self.method if self.method == "earlier" else first.name
             return first.estimate(ratings)
         self.method = "earlier"
@@ -263,25 +292,45 @@ class _Scores:
         )  # fmt: skip
 
     def _predict(self, k: int, train: Sequence[int] | None = None) -> FloatArray | None:
-        """The scores that the metrics let expect of batch k, by ratings of other batches."""
+        """The scores that the metrics let expect of batch k, by ratings of other batches.
+
+        All earlier batches, unless ``train`` names others.
+        """
+        own = self.batches.parts[k].ratings
+        assert own is not None
+        # Made anew after every batch at first, then once there are a tenth more.
+        upto = k - k % max(k // 10, 1)
+        fit = self._fitted(tuple(range(upto) if train is None else train))
+        if fit is None:
+            return None
+        model, centre, spread = fit
+        found = model.predict((own.sample.pool.matrix(self.metrics).T - centre) / spread)
+        return np.asarray(found if self.limits is None else np.clip(found, *self.limits))
+
+    def _fitted(self, train: tuple[int, ...]) -> tuple[Any, FloatArray, FloatArray] | None:
+        """A ridge regression on the latest ratings of these batches; None if there are too few."""
         from sklearn.linear_model import RidgeCV
 
-        parts = self.batches.parts
-        used = [j for j in (range(k) if train is None else train) if parts[j].ratings is not None]
-        rated = [r for j in used if (r := parts[j].ratings) is not None]
-        if sum(r.n for r in rated) < _FEWEST:
-            return None
-        own = parts[k].ratings
-        assert own is not None
-        names = list(own.sample.pool.metrics)
-        z = np.concatenate([r.sample.pool.matrix(names)[:, r.sample.indices] for r in rated], 1).T
-        y = np.concatenate([r.scores for r in rated])
-        z, y = z[-_LATEST:], y[-_LATEST:]
-        centre, spread = z.mean(0), z.std(0)
-        spread = np.where(spread > 0, spread, np.inf)
-        fit = RidgeCV(np.geomspace(0.1, 1e4, 11)).fit((z - centre) / spread, y)
-        found = fit.predict((own.sample.pool.matrix(names).T - centre) / spread)
-        return np.asarray(found if self.limits is None else np.clip(found, *self.limits))
+        if train in self._fits:
+            return self._fits[train]
+        rated = [r for j in train if (r := self.batches.parts[j].ratings) is not None]
+        found = None
+        if sum(r.n for r in rated) >= _FEWEST:
+            latest: list[Ratings] = []
+            for one in reversed(rated):
+                latest.insert(0, one)
+                if sum(r.n for r in latest) >= _LATEST:
+                    break
+            z = np.concatenate(
+                [r.sample.pool.matrix(self.metrics)[:, r.sample.indices] for r in latest], 1
+            ).T
+            y = np.concatenate([r.scores for r in latest])
+            centre, spread = z.mean(0), z.std(0)
+            spread = np.where(spread > 0, spread, np.inf)
+            model = RidgeCV(np.geomspace(0.1, 1e4, 11)).fit((z - centre) / spread, y)
+            found = model, centre, spread
+        self._fits[train] = found
+        return found
 
     def expected_unit(self, k: int) -> float:
         """The variance of a rating expected of batch k, from the latest before it."""
@@ -293,7 +342,8 @@ class _Scores:
         freedom = float(self.freedom[before].sum()) + weight
         if freedom == 0:
             return math.nan
-        return float((self.unit[before] @ self.freedom[before] + weight * guess) / freedom)
+        mean = float((self.unit[before] @ self.freedom[before] + weight * guess) / freedom)
+        return mean * (1 + 2 / freedom)  # as a t distribution is wider than a normal one
 
     @property
     def unit_sd(self) -> float:
@@ -328,6 +378,46 @@ class _Scores:
         zero = replace(plain, offset=np.asarray(0.0))
         low, high = interval_of_totals(zero, self.limits, totals[:1], left - totals[1:])
         return float(low), float(high)
+
+    def together(self, k: int, confidence: float, guaranteed: bool = False) -> tuple[float, float]:
+        """An approximate interval far out in the tails, by variance and skewness of many batches.
+
+        With 200 batches each may be missed once in 4,000 times, of which the 25 ratings of a batch
+        know nothing: with skewed scores their own interval would be missed ten times as often.
+        The quantiles are Cornish and Fisher's (1937), and never less than normal.
+        """
+        if self.made[k] is None:
+            return math.nan, math.nan
+        batch = self.batches.parts[k]
+        chance = max(1 / batch.rated - 1 / batch.size, 0.0)
+        value = float(self.values[k])
+        if chance == 0:
+            return value, value
+        used = [j for j in range(max(k, _WINDOW) + 1) if j < len(self.unit)]
+        used = [j for j in used if np.isfinite(self.unit[j])][-_WINDOW - 1 :]
+        freedom = float(self.freedom[used].sum())
+        if freedom < 1:
+            return -math.inf, math.inf
+        unit = float(self.unit[used] @ self.freedom[used] / freedom)
+        own = self.unit[k] if np.isfinite(self.unit[k]) else unit
+        skew = self._skewness(used) / math.sqrt(batch.rated)
+        error = math.sqrt(max(unit, (unit + own) / 2) * chance)
+        t = float(stdtrit(freedom, (1 + confidence) / 2))
+        bent = skew * (t * t - 1) / 6
+        low, high = value - error * (t + max(bent, 0.0)), value + error * (t + max(-bent, 0.0))
+        if self.limits is not None:
+            low, high = max(low, self.limits[0]), min(high, self.limits[1])
+        return min(low, value), max(high, value)
+
+    def _skewness(self, used: Sequence[int]) -> float:
+        """Of what the metrics leave of ratings, each batch about its own mean."""
+        left = [
+            made.residuals - float(np.mean(made.residuals))
+            for j in used if (made := self.made[j]) is not None
+        ]  # fmt: skip
+        e = np.concatenate(left) if left else np.zeros(1)
+        spread = float(np.mean(np.square(e)))
+        return float(np.mean(e**3)) / spread**1.5 if spread > 0 else 0.0
 
     def _unit_control(
         self, k: int, worse: bool
@@ -380,7 +470,7 @@ class _Scores:
         count = len(self.values)
         said = np.full(count, np.nan)
         for k, batch in enumerate(self.batches.parts):
-            if batch.ratings is None or not batch.ratings.sample.pool.metrics:
+            if batch.ratings is None or not self.metrics:
                 continue
             found = self._predict(k, list(base))
             if found is not None:
@@ -402,6 +492,21 @@ class _Scores:
         spent = float((np.square(variances) / np.maximum(self.freedom[used], 1e-9)).sum())
         df = total**2 / spent if spent > 0 else 1e9
         return float(w @ self.values[used]), math.sqrt(total), max(df, 1.0)
+
+    def level(self, rows: Sequence[int]) -> tuple[float, float, float]:
+        """The mean of batches, weighted by what is expected of their variance, and its error."""
+        used = [k for k in rows if np.isfinite(self.values[k])]
+        w = 1 / np.maximum([self.expected(k) for k in used], 1e-300)
+        w = np.where(np.isfinite(w), w, 0.0)
+        if not w.sum() > 0:
+            return math.nan, math.nan, math.nan
+        value = float(w @ self.values[used] / w.sum())
+        return value, value, float(1 / math.sqrt(w.sum()))
+
+    def expected(self, k: int) -> float:
+        """The variance of the score of batch k that is expected by batches before."""
+        batch = self.batches.parts[k]
+        return self.expected_unit(k) * max(1 / batch.rated - 1 / batch.size, 0.0)
 
     def union(self, base: Sequence[int]) -> Ratings:
         """All ratings of the baseline as a stratified sample of its segments."""
@@ -455,6 +560,54 @@ def _running(line: _Scores, confidence: float) -> dict[str, Any]:
         found["running"][keep] = mean
         found["running_low"][keep], found["running_high"][keep] = mean - half, mean + half
     return found
+
+
+def _before(
+    line: _Scores, watched: Sequence[int], drop: float, alarms: d.FalseAlarms
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Evidence against scores that never fall, for the watched batches: (T,), parts and weights."""
+    first = watched[0] - 1
+    rows = [first, *watched]
+    sign = 1.0 if line.higher else -1.0
+    rated = [i for i, k in enumerate(rows) if np.isfinite(line.values[k])]
+    rated = [i for i in rated if np.isfinite(line.expected(rows[i]))]
+    if not rated or rated[0] != 0:
+        raise DataError(
+            "the first batch has too few ratings to compare others with. Rate at least 2 of its "
+            "segments, or leave it out."
+        )
+    places = [rows[i] for i in rated]
+    values = sign * line.values[places]
+    expected = np.array([line.expected(k) for k in places])
+    own = np.square(line.errors[places])
+    own = np.where(np.isfinite(own), own, expected)
+    weights = np.concatenate([[0.0], alarms.weights(len(watched))])
+    some, parts = d.log_evidence_before(values, expected, own, drop, weights[rated])
+    # A batch without a score changes nothing.
+    at = np.searchsorted(rated, np.arange(1, len(rows)), side="right") - 1
+    evidence = np.where(at > 0, some[at], -np.inf)
+    whole = parts[:, at]
+    beginnings = np.full((len(watched), len(watched)), -np.inf)
+    for i, place in enumerate(rated):
+        if place > 0:
+            beginnings[place - 1] = whole[i]
+    return evidence, beginnings, weights[1:]
+
+
+def _growing_alarm(
+    evidence: FloatArray, parts: FloatArray, weights: FloatArray, threshold: float,
+    watched: Sequence[int], labels: Sequence[str],
+) -> Alarm | None:  # fmt: skip
+    over = np.flatnonzero(evidence >= threshold - 1e-12)
+    if not over.size:
+        return None
+    at = int(over[0])
+    with np.errstate(divide="ignore"):
+        began = int(np.argmax(np.log(weights) + parts[:, at]))
+    return Alarm(
+        labels[watched[at]], at + 1, labels[watched[began]],
+        tuple(labels[watched[int(k)]] for k in over),
+    )  # fmt: skip
 
 
 def _alarm(

@@ -75,9 +75,12 @@ class Monitoring:
         Which way scores point.
     target, baseline
         What scores are compared with: a number, or the batches of the baseline.
+    growing
+        Whether each batch is compared with all batches before it.
     reference, baseline_value, baseline_se
         The score that counts as "not worse": the target, or the bound of the baseline on the safe
-        side; the baseline's own score and standard error.
+        side; the baseline's own score and standard error. Of a growing baseline all are about
+        the mean of the batches before the drop (or of all batches).
     drop, false_alarms
         What the alarm is tuned to, and how rare false ones are.
     alarm, judge_alarm
@@ -101,6 +104,7 @@ class Monitoring:
     higher_is_better: bool
     target: float | None
     baseline: tuple[str, ...]
+    growing: bool
     reference: float
     baseline_value: float
     baseline_se: float
@@ -144,7 +148,10 @@ class Monitoring:
     @property
     def promise(self) -> str:
         """What the alarm promises."""
-        made = self.false_alarms.promise(self.target is None)
+        made = self.false_alarms.promise(bool(self.baseline))
+        if self.growing:
+            how_sure = "approximate: scores of batches are taken to be about normal"
+            return f"{made}, as long as scores never fall ({how_sure})"
         how = {
             ("guaranteed", True): "guaranteed by betting on single ratings",
             ("approximate", True): "by betting on single ratings, approximate through the baseline",
@@ -169,6 +176,8 @@ class Monitoring:
         if self.drop is None:
             return "No alarm was asked for: say which drop matters."
         if self.alarm is None:
+            if self.growing:
+                return "No alarm: nothing shows that the score has fallen."
             return f"No alarm: nothing shows that the score is worse than {self._reference()}."
         return (
             f"Alarm at {self.alarm.batch}: the score is worse than {self._reference()}; the drop "
@@ -181,16 +190,19 @@ class Monitoring:
         if self.drop is None or not np.isfinite(self.table["difference"]).any():
             return ""
         if self.judge_alarm is None:
-            return "Nothing shows that people and metrics differ more than in the baseline."
+            return "People and metrics go together as at the beginning."
         return (
-            f"People and metrics differ from the baseline at {self.judge_alarm.batch}, probably "
-            f"since {self.judge_alarm.began}: the metrics or the raters have changed."
+            f"People differ from what the metrics let expect at {self.judge_alarm.batch}, probably "
+            f"since {self.judge_alarm.began}: the metrics miss a part of a change, or they or the "
+            "raters have changed. An anchor set can tell."
         )
 
     def _reference(self) -> str:
         if self.target is not None:
             return f"the target of {self.target:g}"
-        places = decimals(self.baseline_se)
+        places = decimals(self.baseline_se, 2)
+        if self.growing:
+            return f"before ({fixed(self.baseline_value, places)})"
         return f"in the baseline ({fixed(self.baseline_value, places)})"
 
     def signature(self) -> str:
@@ -201,7 +213,11 @@ class Monitoring:
                 strict=True)
         )  # fmt: skip
         against = (
-            f"baseline:{len(self.baseline)}" if self.target is None else f"target:{self.target:g}"
+            f"target:{self.target:g}"
+            if self.target is not None
+            else "baseline:before"
+            if self.growing
+            else f"baseline:{len(self.baseline)}"
         )
         alarms = self.false_alarms
         rate = (
@@ -232,7 +248,8 @@ class Monitoring:
             "by": self.by, "verdict": self.verdict, "judge_verdict": self.judge_verdict,
             "alarm": told(self.alarm), "judge_alarm": told(self.judge_alarm),
             "higher_is_better": self.higher_is_better, "drop": self.drop, "target": self.target,
-            "baseline": list(self.baseline), "baseline_value": self.baseline_value,
+            "baseline": list(self.baseline), "growing": self.growing,
+            "baseline_value": self.baseline_value,
             "baseline_se": self.baseline_se, "reference": self.reference,
             "false_alarms": {
                 "rate": self.false_alarms.rate, "looks": self.false_alarms.looks,
@@ -253,7 +270,7 @@ class Monitoring:
         known = frame["se"][np.isfinite(frame["se"]) & (frame["se"] > 0)]
         places = decimals(float(known.median()) if len(known) else None, 2)
         judged = bool(np.isfinite(frame["difference"]).any())
-        heads = [self.by, "rated", "of", "score", level, "all batches"]
+        heads = [self.by, "rated", "score", level, "all batches"]
         heads += ["people − judge"] if judged else []
         heads += ["evidence"] if self.drop is not None else []
 
@@ -270,7 +287,7 @@ class Monitoring:
         rows = []
         for row in frame.to_dict("records"):
             line = [
-                str(row["batch"]), str(row["n"]), str(row["size"]), number(row["value"]),
+                str(row["batch"]), f"{row['n']}/{row['size']}", number(row["value"]),
                 span(row["low"], row["high"]), span(row["low_all"], row["high_all"]),
             ]  # fmt: skip
             line += [number(row["difference"])] if judged else []
@@ -301,7 +318,8 @@ class Monitoring:
         frame = self.to_frame().assign(baseline=[b in self.baseline for b in self.table["batch"]])
         return score_line(
             frame, ax, reference=self.reference, level=level, title=title,
-            reference_label="target" if self.target is not None else "baseline's bound",
+            reference_label="target" if self.target is not None
+            else "mean before" if self.growing else "baseline's bound",
             began=None if self.alarm is None else self.alarm.began,
         )  # fmt: skip
 

@@ -84,8 +84,8 @@ def score_line(
             tick.set(rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.7, len(names) - 0.3)
     ax.legend(
-        fontsize=style.SMALL, frameon=False, ncols=3, loc="upper center",
-        bbox_to_anchor=(0.5, 1.2), columnspacing=1.2, handlelength=1.6,
+        fontsize=style.SMALL, frameon=False, ncols=3, loc="lower center",
+        bbox_to_anchor=(0.5, 1.02), columnspacing=1.2, handlelength=1.6,
     )  # fmt: skip
     style.name_axes(ax, "", label, title)
     return ax

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import kstest
 
 from fewgold.bayes import (
     AlphaPosterior,
@@ -12,15 +13,20 @@ from fewgold.bayes import (
     CellPosterior,
     Counts,
     Pooled,
+    PoolPosterior,
     Priors,
     Trend,
     bins,
     success_rates,
     tally,
 )
+from fewgold.bayes.estimator import parts_posterior
+from fewgold.bayes.finite import prior_of_part
+from fewgold.design import Design
 from fewgold.errors import DataError, FewgoldError
 from fewgold.io import filled
 from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
 
 
 def test_priors_from_counts_are_those_of_the_earlier_items() -> None:
@@ -94,7 +100,7 @@ def test_missing_verdicts_are_a_category() -> None:
     truth = frame["truth"].mean()
     assert abs(row["mean"] - truth) < abs(dropped.to_frame()["mean"].iloc[0] - truth)
     with pytest.raises(DataError, match="need one on every row"):
-        success_rates(frame, human="human", metric="judge", priors=Priors(rho=(2, 1)))
+        success_rates(frame, human="human", metric="judge", pairs="calibration")
     with pytest.raises(DataError, match="no row has a score in column 'judge'"):
         success_rates(frame.assign(judge=np.nan), human="human", metric="judge")
 
@@ -114,8 +120,8 @@ def test_missing_verdicts_in_a_pool_are_a_category() -> None:
     assert "40 of 400 segments have no judge" in found.summary()
     informed = BinaryPosterior("judge", priors=Priors(alpha=(60, 40))).estimate(ratings)
     assert float(informed.sd) < float(found.sd)
-    with pytest.raises(FewgoldError, match="have no ρ and η"):
-        BinaryPosterior("judge", priors=Priors(rho=(2, 1))).estimate(ratings)
+    with pytest.raises(FewgoldError, match="leave out target='process'"):
+        BinaryPosterior("judge", target="process", priors=Priors(rho=(2, 1))).estimate(ratings)
     # Of several systems each has its own mean.
     two = pd.concat([given.assign(system="a"), filled(judged(70), ["judge"]).assign(system="b")])
     two["id"] = np.arange(len(two))
@@ -127,6 +133,89 @@ def test_missing_verdicts_in_a_pool_are_a_category() -> None:
     pool = Pool([1, 2, 3, 4], metrics={"judge": [0, 1, 1, 0.4]})
     with pytest.raises(DataError, match=r"must be 0 or 1; got 0\.4"):
         BinaryPosterior("judge").select(pool, 2)
+
+
+def test_rates_known_before_where_verdicts_are_missing() -> None:
+    """Both parts by themselves, and all pairs of their counts one by one."""
+    frame = judged()
+    before = Priors.from_counts(tp=80, fn=20, fp=10, tn=90, alpha=(3, 2))
+    rates = success_rates(frame, human="human", metric="judge", priors=before)
+    said, rated = frame["judge"].notna(), frame["human"].notna()
+    with_verdict = PoolPosterior(
+        Counts.from_labels(
+            paired=(frame["human"][said & rated], frame["judge"][said & rated]),
+            metric=frame["judge"][said & ~rated],
+        ),
+        Priors(alpha=(2.7, 1.8), rho=before.rho, eta=before.eta),  # 360 of 400 rows
+    )
+    ours = frame["human"][~said & rated]
+    without = PoolPosterior(
+        Counts(human_ones=int(ours.sum()), human_total=ours.size), Priors(alpha=(0.6, 0.4)),
+        unrated=40 - ours.size,
+    )  # fmt: skip
+    mass = np.zeros(401)
+    (one,), (two,) = with_verdict._distributions, without._distributions
+    for share, chance in zip(*one, strict=True):
+        for other, more in zip(*two, strict=True):
+            mass[round(360 * share + 40 * other)] += chance * more
+    values = np.arange(401) / 400
+    mean = float(mass @ values)
+    found = rates.posteriors[next(iter(rates.posteriors))]
+    assert float(found.mean) == pytest.approx(mean, abs=1e-12)
+    assert float(found.sd) == pytest.approx(float(np.sqrt(mass @ (values - mean) ** 2)), rel=1e-9)
+    np.testing.assert_allclose(found.cdf(values), np.cumsum(mass), atol=1e-10)
+    assert any("40 of 400 rows have no judge: there people alone tell" in n for n in rates.notes)
+    # As an estimator, one draw or several.
+    pool = Pool.from_table(filled(frame.reset_index(names="id"), ["judge"]), id="id",
+                           metrics=["judge"])  # fmt: skip
+    rows = np.flatnonzero(rated)
+    design = Design.simple(rows.size, 400)
+    ratings = Ratings(Sample(pool, rows, design), frame["human"].to_numpy()[rows])
+    model = BinaryPosterior("judge", priors=before)
+    np.testing.assert_allclose(model.estimate(ratings).interval(), found.interval(), atol=1e-12)
+    drawn = model.sampler.draw(pool, 50, draws=3, rng=1)
+    batch = model.estimate(drawn.rate(frame["truth"].to_numpy(float)[drawn.indices]))
+    for k in range(3):
+        one_study = model.estimate(batch.ratings.draw(k))
+        assert float(one_study.value) == pytest.approx(float(batch.value[k]), abs=1e-12)
+        assert float(one_study.interval().low) == pytest.approx(batch.interval().low[k])
+
+
+def test_missing_votes_count_half() -> None:
+    rng = np.random.default_rng(2)
+    truth = (rng.random(300) < 0.6).astype(float)
+    votes = np.where(rng.random((5, 300)) < 0.75, truth, 1 - truth)
+    votes[0, :40] = np.nan
+    frame = pd.DataFrame({f"judge{k}": v for k, v in enumerate(votes)}).reset_index(names="id")
+    names = [f"judge{k}" for k in range(5)]
+    pool = Pool.from_table(filled(frame, names), id="id", metrics=names)
+    model = BinaryPosterior(tuple(names))
+    sample = model.select(pool, 80, rng=1)
+    found = model.estimate(sample.rate(truth[sample.indices]))
+    codes = np.unique(np.nan_to_num(2 * votes, nan=1).sum(0), return_inverse=True)[1]
+    cells = tally(codes, sample.indices, truth[sample.indices].astype(int))
+    assert float(found.value) == float(CellPosterior(*cells, prior=Trend((0.5, 0.5))).mean)
+    assert "40 of 300 segments have no judge0: that is half a vote" in found.summary()
+
+
+def test_parts_are_calibrated() -> None:
+    """Truths drawn from the prior have uniform ranks among draws of the posterior."""
+    rng = np.random.default_rng(11)
+    priors = Priors(alpha=(2, 1), rho=(8, 2), eta=(6, 3))
+    ranks = []
+    for _ in range(400):
+        ones = [rng.beta(*prior_of_part(priors.alpha, n / 100)) for n in (80, 20)]
+        rho, eta = rng.beta(*priors.rho), rng.beta(*priors.eta)
+        adequate = np.concatenate([rng.random(n) < p for n, p in zip((80, 20), ones, strict=True)])
+        passed = rng.random(100) < np.where(adequate, rho, 1 - eta)
+        codes = np.where(np.arange(100) < 80, passed, 2).astype(int)
+        rows = rng.permutation(100)[:15]
+        cells = tally(codes, rows, adequate[rows], count=3)
+        found = parts_posterior(*cells, priors)
+        share = adequate.mean()
+        below, upto = (float(found.cdf(share + step)) for step in (-0.005, 0.005))
+        ranks.append(below + rng.random() * (upto - below))
+    assert kstest(ranks, "uniform").pvalue > 1e-3
 
 
 def test_metrics_that_scored_different_rows() -> None:
