@@ -22,6 +22,7 @@ COLUMNS = (
     "segment", "score", "rater", "time", "answer", "details", "import", "stored_at",
 )  # fmt: skip
 ADJUDICATION = ("replaces", "joins")
+PREFERENCE = (-1.0, 1.0)
 SHOWN = ("metrics", "system", "estimate")
 
 
@@ -90,6 +91,10 @@ class Settings:
     adjudication
         What a settled score does: it ``replaces`` the answers of the raters, or ``joins`` them as
         that of one rater more.
+    sides
+        The two texts that are shown side by side, left and right by lot, where raters say which
+        output is better. A score is then 1 where the first is better, −1 where the second is, and 0
+        for a tie or where both are bad; its mean is the net preference of the first.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -123,6 +128,7 @@ class Settings:
     check_every: int = 0
     differ: float | None = None
     adjudication: str = "replaces"
+    sides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_criteria()
@@ -155,6 +161,7 @@ class Settings:
                 f"got {self.differ:g}."
             )
         check_seed(self.seed)
+        self._check_sides()
         ends = as_limits(self.limits)
         if isinstance(self.limits, str) and self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", self.limits.lower() != "mqm")
@@ -190,6 +197,19 @@ class Settings:
         object.__setattr__(self, "limits", found[0].limits)
         object.__setattr__(self, "higher_is_better", found[0].higher_is_better)
 
+    def _check_sides(self) -> None:
+        """The scale of a preference."""
+        object.__setattr__(self, "sides", as_names(self.sides))
+        if not self.sides:
+            return
+        if self.criteria or self.systems or as_limits(self.limits) not in (None, PREFERENCE):
+            raise FewgoldError(
+                "outputs side by side are compared on a scale of their own: leave out the limits, "
+                "criteria and systems to compare."
+            )
+        object.__setattr__(self, "limits", PREFERENCE)
+        object.__setattr__(self, "higher_is_better", True)
+
     def criterion(self, name: str) -> Criterion:
         """One of the criteria, by its name."""
         known = {c.name: c for c in self.criteria}
@@ -200,6 +220,8 @@ class Settings:
     @property
     def asked(self) -> str:
         """The question as raters see it."""
+        if self.sides:
+            return self.question.strip() or "Which output is better?"
         if self.criteria and not self.question.strip():
             return "Rate this output."
         return RatingScale(self.limits, self.higher_is_better).asked(self.question)

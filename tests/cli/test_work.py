@@ -71,3 +71,38 @@ def test_what_differs_is_settled(run: Run, study: Path) -> None:
     assert "adjudicated:joins(4)" in made["signature"]
     assert "go together" in run("adjudicate", study, "--score", 3, code=2).stderr
     assert "--by NAME" in run("adjudicate", study, "--answers", "x.csv", code=2).stderr
+
+
+def test_outputs_side_by_side(run: Run, folder: Path) -> None:
+    """From a table of pairs to who is preferred, by way of a sheet."""
+    rows = [
+        [f"q{k}", f"question {k}", f"one {k}", f"two {k}", (k % 3) - 1,
+         *(("ant", "bee") if k % 2 else ("bee", "cow") if k % 4 else ("cow", "ant"))]
+        for k in range(60)
+    ]  # fmt: skip
+    names = ["id", "source", "output_a", "output_b", "judge", "model_a", "model_b"]
+    pd.DataFrame(rows, columns=names).to_csv("pairs.csv", index=False)
+    asked = ("--side-by-side", "output_a,output_b", "--texts", "source", "--metrics", "judge")
+    began = json.loads(run("init", "two", "pairs.csv", *asked, "--seed", 1, "--json").stdout)
+    assert began["limits"] == [-1, 1] and began["question"] == "Which output is better?"
+    run("init", "many", "pairs.csv", *asked, "--between", "model_a,model_b", "--seed", 1)
+    for name in ("two", "many"):
+        run("select", name, "--budget", 40)
+        run("export", name, "-o", f"{name}.csv")
+        sheet = pd.read_csv(f"{name}.csv", dtype=str, keep_default_na=False)
+        assert not {"output_a", "output_b", "model_a"} & set(sheet.columns)
+        assert {"source", "left", "right"} <= set(sheet.columns)
+        sheet["score"] = [str(1 + k % 4) for k in range(len(sheet))]
+        sheet.to_csv(f"{name}.csv", index=False)
+        run("import", name, f"{name}.csv", "--by", "ann")
+    two = json.loads(run("estimate", "two", "--json").stdout)
+    assert -1 <= two["value"] <= 1
+    many = json.loads(run("preferences", "many", "--judge", "judge", "--json").stdout)
+    assert sorted(many["systems"]) == ["ant", "bee", "cow"] and many["rated"] == 40
+    assert "output_a preferred to output_b" in run("preferences", "two").stdout.replace(
+        "output_b preferred to output_a", "output_a preferred to output_b"
+    )
+    assert "leave out --human" in " ".join(
+        run("preferences", "two", "--human", "x", code=2).stderr.replace("│", " ").split()
+    )
+    assert "takes two columns" in run("init", "x", "pairs.csv", *asked[:1], "a", code=2).stderr
