@@ -17,7 +17,7 @@ import numpy as np
 from fewgold.chosen import Chosen, as_pandas, read_labelled
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import Limits, as_names, check_confidence
-from fewgold.common.text import decimals, plain_value
+from fewgold.common.text import decimals, html_table, plain_value
 from fewgold.cut import Cut
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import Estimate, Interval, LinearEstimate
@@ -313,7 +313,23 @@ class CriteriaEstimate:
     estimates: Mapping[str, Estimate | GapBounds]
 
     def __repr__(self) -> str:
-        return f"CriteriaEstimate({', '.join(self.estimates)})"
+        told = (f"{name} {float(made.value):.4g}" if isinstance(made, LinearEstimate) else name
+                for name, made in self.estimates.items())  # fmt: skip
+        return f"CriteriaEstimate({', '.join(told)})"
+
+    def _repr_html_(self) -> str:
+        """The criteria side by side in a notebook."""
+        rows = []
+        for row in self._rows(0.95, False):
+            error, value = row.get("se"), row.get("value")
+            digits = decimals(error or 0.0)
+            cells = [f"{v:.{digits}f}" if v is not None else "–" for v in (value, error)]
+            ends = "–"
+            if row["low"] is not None and row["high"] is not None:
+                ends = f"{row['low']:.{digits}f} to {row['high']:.{digits}f}"
+            rows.append((row["criterion"], *cells, ends, row["n"]))
+        heads = ("criterion", "score", "standard error", "95% interval", "ratings")
+        return html_table("Criteria", rows, heads)
 
     def __getitem__(self, name: str) -> Estimate | GapBounds:
         return self.estimates[name]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_c
 
 import numpy as np
 
-from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, single
 from fewgold.common.checks import check_confidence
 from fewgold.common.text import html_table, plain_value, spelled
 from fewgold.design import DesignKind
@@ -34,6 +34,11 @@ class Interval(NamedTuple):
 
     low: FloatArray
     high: FloatArray
+
+    def __repr__(self) -> str:
+        if np.ndim(self.low) or np.ndim(self.high):
+            return f"Interval(low={self.low!r}, high={self.high!r})"
+        return f"Interval(low={float(self.low)!r}, high={float(self.high)!r})"
 
     def within(self, limits: tuple[float, float] | None) -> Interval:
         """Cut at the ends of the scale: a mean cannot leave the scale of its scores.
@@ -299,7 +304,7 @@ class LinearEstimate:
     @cached_property
     def value(self) -> FloatArray:
         """The estimated mean human score of the pool."""
-        return np.asarray(self.offset + self._moments[0])
+        return single(self.offset + self._moments[0])
 
     @cached_property
     def se(self) -> FloatArray:
@@ -307,7 +312,7 @@ class LinearEstimate:
         certain = self.design._census
         lost = ~certain & ((self.df <= 0) | self.design._lonely)
         variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._df_share))
-        return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))
+        return single(np.where(lost, np.inf, np.sqrt(variance)))
 
     @cached_property
     def spreadless(self) -> BoolArray:
@@ -323,7 +328,12 @@ class LinearEstimate:
     def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:
         """The interval at ``confidence``, by the estimator's bound or another one."""
         low, high = (bound or self.bound).interval(self, check_confidence(confidence))
-        return Interval(low, high).within(self.ratings.limits)
+        low, high = Interval(low, high).within(self.ratings.limits)
+        return Interval(single(low), single(high))
+
+    def __float__(self) -> float:
+        """The value of a single estimate."""
+        return float(self.value)
 
     def for_process(self) -> LinearEstimate:
         """The same value as an estimate for the process: a new test set like this pool.

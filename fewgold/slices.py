@@ -21,7 +21,7 @@ from scipy.special import ndtr, stdtr, stdtrit
 from fewgold.common.arrays import FloatArray, codes_of
 from fewgold.common.checks import as_names, check_choice, check_confidence
 from fewgold.common.statistics import adjusted_p_values
-from fewgold.common.text import decimals, plain_frame
+from fewgold.common.text import decimals, html_table, plain_frame
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import Estimate
 from fewgold.estimator import Estimator
@@ -96,6 +96,11 @@ class Slices:
     def __repr__(self) -> str:
         few = sum(e is None for e in self.estimates)
         return f"Slices({len(self)} by {self.by}{f', {few} with too few ratings' if few else ''})"
+
+    def _repr_html_(self) -> str:
+        """The slices in a notebook."""
+        heads, rows = self.cells()
+        return html_table(repr(self), rows, heads, self.notes)
 
     @property
     def too_few(self) -> tuple[str, ...]:

@@ -28,10 +28,15 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
+
 from fewgold import formats
+from fewgold.doctor import examine
 from fewgold.errors import FewgoldError
-from fewgold.formats import _WHERE, Rating, Reading, Segment, Tasks, key
+from fewgold.formats import _WHERE, Probe, Rating, Reading, Segment, Tasks, key, logs
+from fewgold.formats.logs.base import LogFile
 from fewgold.io import read_table, read_text
+from formats import log_samples
 
 LONGEST = 20.0  # seconds of this process that reading one small file may take
 TEXTS = (
@@ -731,3 +736,100 @@ def tabled(count: int, seed: int, folder: Path) -> list[str]:
 def share(total: int) -> int:
     """Mutants of each format that make ``total`` over all of them."""
     return -(-total // len(formats.names()))
+
+
+# Logs of evaluation tools -----------------------------------------------------------------------
+
+
+def log_parts(data: bytes, rng: random.Random) -> bytes:
+    """A log that is a zip file, with one of its JSON files changed, dropped or doubled."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        parts = [(n, packed.read(n)) for n in packed.namelist()]
+    k = rng.randrange(len(parts))
+    name, body = parts[k]
+    how = rng.choice(("tree",) * 6 + ("bytes", "bytes", "drop", "double", "rename"))
+    if how == "drop":
+        del parts[k]
+    elif how == "double":
+        parts.append(parts[k])
+    elif how == "rename":
+        parts[k] = (rng.choice((f"x{name}", name.replace("samples", "other"), "a.json")), body)
+    else:
+        parts[k] = (name, (json_tree if how == "tree" else rng.choice(BYTES))(body, rng))
+    out = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(out, "w") as packed:
+        warnings.simplefilter("ignore")  # two parts of one name are wanted
+        for n, b in parts:
+            packed.writestr(n, b)
+    return out.getvalue()
+
+
+def logged(name: str, count: int, seed: int, folder: Path) -> list[str]:
+    """Failures of ``count`` mutants of the logs of a tool, read by name and by recognising them."""
+    target = folder / "damaged"
+    target.mkdir()
+    bases = log_samples.make(name, folder)
+    failures = []
+    for k in range(count):
+        rng = random.Random(f"{seed}:{name}:{k}")
+        base = rng.choice(bases)
+        if base.suffix == ".eval" and rng.random() < 0.8:
+            made = Case(target / base.name, f"seed {seed}, {name}, mutant {k}: {base.name}, parts")
+            made.path.write_bytes(log_parts(base.read_bytes(), rng))
+        else:
+            made = case(name, k, seed, [base], target)
+        for asked in (name, None):
+            if problem := log_outcome(made.path, asked):
+                failures.append(f"{made.story}, read as {asked or 'whatever it is'}: {problem}")
+        made.path.unlink()
+    return failures
+
+
+def log_outcome(path: Path, name: str | None) -> str:
+    """What is wrong with the way a log is read, or an empty string."""
+    try:
+        with hurry(LONGEST):
+            form = logs.recognise(path) if name is None else logs.get(name)
+            if form is None:
+                return ""
+            log = form.read(LogFile(Probe(path)))
+            frame = log.frame()
+            if name is None:
+                examine(path)
+    except FewgoldError as error:
+        words = str(error)
+        fine = len(words) > 15 and words.rstrip()[-1] in ".?!)" and "Traceback" not in words
+        return "" if fine else f"not a sentence: {words!r}"
+    except TooSlow:
+        return f"took longer than {LONGEST} s"
+    except Exception:
+        return traceback.format_exc(limit=-4)
+    return wrong_log(log, frame, path)
+
+
+def wrong_log(log: logs.EvalLog, frame: pd.DataFrame, path: Path) -> str:
+    """What is wrong with what was read of a log, or an empty string."""
+    if log.used + log.context + len(log.rejected) != log.rows:
+        return f"{log.rows} rows do not add up"
+    if len(frame) != len(log.outputs):
+        return f"{len(frame)} rows of a table for {len(log.outputs)} outputs"
+    if len(frame) and not all(isinstance(i, str) and i.strip() for i in frame["id"]):
+        return "an id that is no text"
+    keys = [c for c in ("id", "system") if c in frame.columns]
+    if len(frame) and frame.duplicated(keys).any():
+        return "an id and a system that stand twice"
+    for column in frame.columns:
+        for value in frame[column].tolist():
+            if isinstance(value, float) and math.isinf(value):
+                return f"{value} in {column!r}"
+    try:
+        frame[[c for c in ("id", "system", "input", "output") if c in frame]].to_csv().encode()
+    except UnicodeEncodeError as error:
+        return f"cannot be written: {error}"
+    if any(not (r.place and r.why) for r in log.rejected):
+        return "rejected without a reason"
+    if path.suffix == ".jsonl" and path.read_bytes()[:1] == b"{":
+        lines = [line for line in read_text(path).split("\n") if line.strip()]
+        if len(lines) > 1 and len(lines) != log.rows and log.format != "inspect":
+            return f"{log.rows} rows read, but {len(lines)} lines in the file"
+    return ""

@@ -24,7 +24,7 @@ from fewgold.bayes import (
     success_rates,
 )
 from fewgold.campaign import Settings
-from fewgold.comparison import bradley_terry, compare, joint_pool
+from fewgold.comparison import bradley_terry, compare, compare_by, joint_pool
 from fewgold.datasets import demo_frame, load_demo
 from fewgold.doctor import examine
 from fewgold.errors import DataError
@@ -108,6 +108,12 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
         "comet",
         lambda m: compare(
             FRAME, human="rater1", system="system", id="segment", metrics=m, target="pool"
+        ).signature(),
+    ),
+    ("compare_by", "by"): (
+        "document",
+        lambda by: compare_by(
+            FRAME, by, human="rater1", system="system", id="segment", target="pool"
         ).signature(),
     ),
     ("joint_pool", "metrics"): (

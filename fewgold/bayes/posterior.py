@@ -21,7 +21,7 @@ from fewgold.bayes.counts import Counts
 from fewgold.bayes.density import BetaCurve, Curve, LogDensity, Panels
 from fewgold.bayes.mixture import Shapes, mixture, sample_rates, shapes
 from fewgold.bayes.priors import Priors
-from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng, single
 from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.text import html_table
 from fewgold.errors import FewgoldError
@@ -133,12 +133,12 @@ class Posterior(ABC):
     @property
     def mean(self) -> FloatArray:
         """Posterior mean."""
-        return np.asarray(self._moments[0])
+        return single(self._moments[0])
 
     @property
     def sd(self) -> FloatArray:
         """Posterior standard deviation; of a test set 0 when every item is rated."""
-        return np.asarray(self._moments[1])
+        return single(self._moments[1])
 
     @property
     def value(self) -> FloatArray:
@@ -175,7 +175,11 @@ class Posterior(ABC):
             ends = self.quantile([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence])
         else:
             ends = self._stack([each.shortest(confidence) for each in self._distributions])
-        return Interval(np.asarray(ends[..., 0]), np.asarray(ends[..., 1]))
+        return Interval(single(ends[..., 0]), single(ends[..., 1]))
+
+    def __float__(self) -> float:
+        """The mean of a single posterior."""
+        return float(self.mean)
 
     def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
         """Independent draws: (*batch, size)."""

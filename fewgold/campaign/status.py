@@ -279,7 +279,8 @@ def _remarks(found: Status, rule: str) -> list[str]:
     if found.rejected:
         said.append(f"{found.rejected} rows of imported files could not be read and are kept.")
     fired = found.stop is not None and found.stop["fired"]
-    if found.goal is not None and found.goal["more"] == 0 and not fired:
+    reached = found.goal is not None and found.goal["half_width"] <= found.goal["tolerance"]
+    if reached and not fired:
         said.append(
             "the interval is as narrow as wanted. It holds for one look at the end: stopping the "
             "moment it looks narrow makes it err more often than it says."

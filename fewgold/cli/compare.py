@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fewgold.cli import input, options, parse
-from fewgold.cli.console import emit, save_all, table
+from fewgold.cli.console import PaperTable, emit, escape, remarks, save_all, table
 from fewgold.cli.options import Json, Output, Quiet, described, flag, option
 from fewgold.common.text import plain_frame, shorter
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from fewgold.comparison import Comparison
+    from fewgold.comparison import Comparison, SlicedComparison
     from fewgold.io.columns import Roles
 
 _COLUMNS = "What the columns mean (a sheet of select --shared needs none of them)"
@@ -85,6 +85,11 @@ def compare(
         False, "--no-control", "No metrics for differences, even if they help."
     ),
     adjust_raters: bool = flag(False, "--adjust-raters", "Take out the bias of each rater."),
+    by: Annotated[
+        str | None,
+        described("COLUMN,…", "Also within each value of a column, such as each language."),
+    ] = None,
+    least: int = option(10, "N", "Fewest rated segments for the comparison of a slice.", min=2),
     out: Annotated[
         Path | None, described("FOLDER", "Write tables and plots there.", "--out", "-o")
     ] = None,
@@ -101,7 +106,7 @@ def compare(
 
     Example: [bold]fewgold compare rated.csv --human mqm --system system[/bold]
     """
-    from fewgold import comparison, sheets
+    from fewgold import sheets
 
     risk, ends = parse.confidence(level, "--level", "0.05"), parse.limits(limits)
     settings: dict[str, Any] = {
@@ -126,6 +131,7 @@ def compare(
         if labels is not None or on is not None:
             raise typer.BadParameter("--labels belongs to a single file.")
         roles = named | {"orientation": signs}
+        settings |= {"by": parse.names(by), "least": least}
         result = _several(files, humans, id, roles, settings, given, chosen, quiet)
         return _finish(result, ", ".join(files), out, "json" if json else output, quiet)
     file = files[0]
@@ -134,7 +140,7 @@ def compare(
             "--human": human, "--system": system, "--id": id, "--document": document,
             "--metrics": metrics, "--rater": rater, "--orientation": orientation, "--pool": pool,
             "--design": design, "--limits": limits, "--chosen": chosen, "--labels": labels,
-            "--on": on,
+            "--on": on, "--by": by,
         }  # fmt: skip
         options.refuse_for_campaign(given)
         settings.pop("limits")
@@ -169,11 +175,38 @@ def compare(
         named |= {"human": humans or None, "rater": rater, "orientation": signs}
         read = input.with_labels(file, humans, labels, on, quiet, raters=chosen is None)
         if chosen is not None:
+            settings |= {"by": parse.names(by), "least": least}
             result = _labelled(read, chosen, named, settings, quiet)
             return _finish(result, file, out, "json" if json else output, quiet)
         frame, columns = _columns(read, named, quiet)
-    result = comparison.compare(frame, **columns, **settings)
+    result = _compared(frame, columns, settings | {"by": parse.names(by), "least": least})
     _finish(result, file, out, "json" if json else output, quiet)
+
+
+def _compared(
+    frame: pd.DataFrame, columns: dict[str, Any], settings: dict[str, Any]
+) -> Comparison | SlicedComparison:
+    """The comparison of a table, within slices if these were asked for."""
+    from fewgold import comparison
+
+    settings = dict(settings)
+    by, least = settings.pop("by"), settings.pop("least")
+    if by:
+        return comparison.compare_by(frame, by, least=least, **columns, **settings)
+    return comparison.compare(frame, **columns, **settings)
+
+
+def _compared_samples(
+    samples: dict[str, Any], settings: dict[str, Any]
+) -> Comparison | SlicedComparison:
+    """The comparison of samples of their own, within slices if these were asked for."""
+    from fewgold import comparison
+
+    kept = {k: settings[k] for k in ("higher_is_better", "correction", "level")}
+    if settings["by"]:
+        by, least = settings["by"], settings["least"]
+        return comparison.compare_by(samples, by, least=least, **kept)
+    return comparison.compare_samples(samples, **kept)
 
 
 def _of_campaign(
@@ -187,7 +220,7 @@ def _of_campaign(
 
 
 def _finish(
-    result: Comparison,
+    found: Comparison | SlicedComparison,
     file: str,
     out: Path | None,
     how: options.OutputFormat,
@@ -195,13 +228,23 @@ def _finish(
     needed: bool = False,
 ) -> None:
     """Write the files, and print the result."""
+    from fewgold.comparison import SlicedComparison
+
+    sliced = found if isinstance(found, SlicedComparison) else None
+    result = found.whole if isinstance(found, SlicedComparison) else found
     written = save_all(result, out, quiet)
-    record = {**result.to_dict(), "file": file, "files": [str(p) for p in written]}
+    record: dict[str, Any] = {**result.to_dict(), "file": file}
+    if sliced is not None:
+        record["slices"] = sliced.to_dict()
+        written += sliced.save(out) if out is not None else []
+    record["files"] = [str(p) for p in written]
     left = plain_frame(result.needed()) if needed else None
     record |= {"needed": left} if needed else {}
 
     def text(console: Console) -> None:
         _show(console, result)
+        if sliced is not None:
+            _show_slices(console, sliced)
         if left:
             from fewgold.comparison.result import needed_line
 
@@ -211,8 +254,38 @@ def _finish(
         for path in written:
             print(f"written: {path}")
 
-    rows: Any = result.differences().to_dict("records")
-    emit(how, record, rows, text)
+    def paper() -> PaperTable:
+        if sliced is None:
+            return _ranking(result)
+        return *sliced.cells(), [sliced.signature(), *sliced.notes]
+
+    rows: Any = found.differences().to_dict("records")
+    emit(how, record, rows, text, paper)
+
+
+def _ranking(result: Comparison) -> PaperTable:
+    """The ranking as a paper prints it: a line between groups that can be told apart."""
+    from fewgold.comparison.result import decimals, findings
+
+    scores, ranking = result.scores(), result.ranking()
+    digits = decimals(float(scores["se"].min()))
+    rows: list[list[str] | None] = []
+    group = 1
+    both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
+    for place, own in both:
+        if place.group != group:
+            rows.append(None)
+        group = place.group
+        known = math.isfinite(own.low)
+        rows.append([
+            "–".join(map(str, sorted({place.rank_low, place.rank_high}))), own.system,
+            f"{own.score:.{digits}f}",
+            f"{own.low:.{digits}f} to {own.high:.{digits}f}" if known else "unknown",
+            str(own.ratings), f"{place.p_best:.3f}",
+        ])  # fmt: skip
+    heads = ["rank", "system", "score", f"{100 * result.confidence:.6g}% interval", "ratings",
+             "P(best)"]  # fmt: skip
+    return heads, rows, [*findings(result), result.signature()]
 
 
 def _several(
@@ -224,11 +297,11 @@ def _several(
     given: dict[str, Any],
     chosen: str | None,
     quiet: bool,
-) -> Comparison:
+) -> Comparison | SlicedComparison:
     """One system per file: sheets with their side files, or tables that are joined to one."""
     import pandas as pd
 
-    from fewgold import comparison, sheets
+    from fewgold import sheets
     from fewgold.common.checks import as_limits
 
     names = [Path(file).stem for file in files]
@@ -253,7 +326,7 @@ def _several(
         if chosen is not None:
             return _labelled(whole, chosen, roles, options, quiet)
         frame, columns = _columns(whole, roles, quiet)
-        return comparison.compare(frame, **columns, **options)
+        return _compared(frame, columns, options)
     unused = [name for name, value in given.items() if value is not None]
     if chosen is not None:
         unused.insert(0, "--chosen")
@@ -270,13 +343,12 @@ def _several(
             frame, sample, id=id or "id", score=score[0] if len(score) == 1 else score,
             limits=as_limits(options["limits"]),
         )  # fmt: skip
-    keys = ("higher_is_better", "correction", "level")
-    return comparison.compare_samples(samples, **{k: options[k] for k in keys})
+    return _compared_samples(samples, options)
 
 
 def _labelled(
     read: pd.DataFrame, chosen: str, named: dict[str, Any], settings: dict[str, Any], quiet: bool
-) -> Comparison:
+) -> Comparison | SlicedComparison:
     """Systems with labels on some of their rows, which were chosen for each in the same way.
 
     Where the same segments were chosen for all systems, they are compared segment by segment, else
@@ -286,13 +358,18 @@ def _labelled(
 
     import numpy as np
 
-    from fewgold import comparison
     from fewgold.chosen import Chosen, read_labelled
     from fewgold.common.checks import as_limits
+    from fewgold.errors import UnknownNameError
     from fewgold.sample import Ratings, Sample
 
     how = Chosen.parse(chosen)
+    by = settings["by"]
+    for name in by:
+        if name not in read.columns:
+            raise UnknownNameError("column", name, map(str, read.columns))
     kept = [] if how.column is None or how.column not in read.columns else [how.column]
+    kept = list(dict.fromkeys([*kept, *by]))
     taken = [named["id"], named["document"], named["system"]]
     found = input.understand(
         read, quiet, **named, need_id=False, other=[c for c in kept if c not in taken]
@@ -301,7 +378,7 @@ def _labelled(
     told: dict[str, Any] = {
         "human": people, "chosen": how, "metrics": [*found.metrics, *found.gappy], "id": found.id,
         "document": (how.column if how.how == "whole" else found.document) or "none",
-        "system": "none", "texts": [],
+        "system": "none", "texts": list(by),
     }  # fmt: skip
     samples = {}
     for name, part in found.table.groupby(found.table[system].astype(str), sort=False):
@@ -319,7 +396,7 @@ def _labelled(
     )
     if shared:
         frame, columns = _filled(found, named)
-        return comparison.compare(frame, **columns, **settings, sample=first.sample)
+        return _compared(frame, {**columns, "sample": first.sample}, settings)
     unused = {
         "--target": settings["target"] == "process", "--unit": settings["unit"] is not None,
         "--no-control": settings["control"] == "never",
@@ -329,8 +406,7 @@ def _labelled(
         raise typer.BadParameter(
             f"{refused[0]} needs labels of the same segments for all systems, and here they differ."
         )
-    keys = ("higher_is_better", "correction", "level")
-    return comparison.compare_samples(samples, **{k: settings[k] for k in keys})
+    return _compared_samples(samples, settings)
 
 
 def _system_of(found: Roles) -> str:
@@ -420,6 +496,21 @@ def _show(out: Console, result: Comparison) -> None:
         out.print(Text.assemble(("note: ", "yellow"), sentence))
     out.print("\nTo cite how the numbers were made:")
     out.print(Text(f"  {result.signature()}"), soft_wrap=True)
+
+
+def _show_slices(out: Console, sliced: SlicedComparison) -> None:
+    """The differences within each slice."""
+    from rich.text import Text
+
+    heads, rows = sliced.cells()
+    out.print()
+    shown = table(*map(escape, heads), wrap=1)
+    for row in rows:
+        shown.add_row(*map(escape, row))
+    out.print(shown)
+    out.print(f"* significant after the correction for all pairs in all {len(sliced.parts)} slices")
+    remarks(out, sliced.notes)
+    out.print(Text(f"  {sliced.signature()}"), soft_wrap=True)
 
 
 def _differences(out: Console, result: Comparison, level: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from fewgold.cli.options import OutputFormat
-from fewgold.common.text import latex_table, plain_value
+from fewgold.common.text import latex, latex_table, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -123,12 +123,18 @@ def emit(
     record: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     text: Callable[[Console], None],
+    paper: Callable[[], PaperTable] | None = None,
 ) -> None:
-    """Print a result: the whole record as JSON, its rows as a table, or text for people."""
+    """Print a result: the whole record as JSON, its rows as a table, or text for people.
+
+    ``paper`` makes the table that a paper would print, for LaTeX; by default that of all rows.
+    """
     if how == "json":
         print(to_json(record))
     elif how == "text":
         text(console())
+    elif how == "latex" and paper is not None:
+        print(latex(*paper()))
     else:
         names = list(rows[0])
         cells = [["" if v is None else str(v) for v in plain_value(list(r.values()))] for r in rows]
@@ -146,6 +152,10 @@ def show(json: bool, record: Mapping[str, Any], text: Callable[[Console], None])
 def to_json(record: Mapping[str, Any]) -> str:
     """JSON of a record that may hold numpy's types, paths and infinities."""
     return json.dumps(plain_value(record), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+#: Heads, rows (None is a line between groups of rows), and remarks for whoever sets it.
+PaperTable = tuple[Sequence[str], Sequence[Sequence[str] | None], Sequence[str]]
 
 
 def escape(text: str) -> str:

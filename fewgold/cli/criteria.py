@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fewgold.cli.console import emit, escape, remarks, table
+from fewgold.cli import slices as estimates
+from fewgold.cli.console import PaperTable, emit, escape, remarks, table
 from fewgold.cli.options import OutputFormat
 from fewgold.common.text import decimals
 
@@ -16,7 +17,15 @@ def answer(told: dict[str, Any], how: OutputFormat) -> None:
     """Print the record of a `fewgold.criteria.CriteriaEstimate`; one row per criterion in CSV."""
     names = ("criterion", "value", "se", "low", "high", "n", "missing", "method", "signature")
     rows = [{name: row.get(name) for name in names} for row in told["criteria"]]
-    emit(how, told, rows, lambda out: _show(out, told))
+
+    def paper() -> PaperTable:
+        heads, lines, signed = estimates.paper([
+            row | {"quantity": row["criterion"], "pool_size": told["criteria"][0]["pool_size"]}
+            for row in told["criteria"]
+        ])  # fmt: skip
+        return ["criterion", *heads[-5:]], lines, signed
+
+    emit(how, told, rows, lambda out: _show(out, told), paper)
 
 
 def _show(out: Console, told: dict[str, Any]) -> None:

@@ -182,7 +182,8 @@ def estimate(
     }
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
-    emit("json" if json else output, result, [flat], lambda out: _show(out, result))
+    how = "json" if json else output
+    emit(how, result, [flat], lambda out: _show(out, result), lambda: slices.paper([result]))
 
 
 def _each_system(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import options
+from fewgold.cli import input, options
 from fewgold.cli.console import escape, note, notes, pairs, quoted, show
 from fewgold.cli.options import Json, Quiet, described, flag, option
 from fewgold.common.temporary import TemporaryFolder
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from fewgold.campaign import Campaign, Receipt
     from fewgold.formats import Format
+    from fewgold.formats.logs import HumanScore
 
 
 # What raters need, or what they gave, in the format of another tool
@@ -107,24 +108,40 @@ What = Annotated[
 
 
 def export(
-    campaign: options.Campaign,
+    campaign: Annotated[
+        str,
+        typer.Argument(
+            metavar="CAMPAIGN|SHEET|LOG",
+            help="A campaign; a rated sheet, to write its scores; or an evaluation log, to write "
+            "it as a table.",
+        ),
+    ],
     out: str = option(..., "FILE", "File (or folder) to write.", "--out", "-o"),
     to: str | None = option(
         None,
         "FORMAT",
         "csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
         "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: by the file's "
-        "name.",
+        "name. Scores go back to inspect, promptfoo, deepeval, lm-eval, openai-evals, langfuse, "
+        "langsmith, mlflow.",
     ),
     what: What = "unrated",
     context: int = option(
         2, "K", "Neighbours of the document on either side, marked as not to be rated.", min=0
     ),
+    log: str | None = option(
+        None, "FILE", "The log that scores go back to. Default: the pool of the sheet."
+    ),
+    name: str = option("human", "NAME", "What to call the scores that go back to a log."),
+    source: options.Log = None,
     force: bool = flag(False, "--force", "Overwrite an existing file."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write what is to be rated for a spreadsheet or an annotation tool.
+
+    Scores of people go back to an evaluation tool: of a rated sheet or of a
+    campaign, with --to and the name of the tool.
 
     Neither metrics nor systems are in it. Each segment carries a key by which
     its answer is known when it comes back with fewgold import.
@@ -132,8 +149,11 @@ def export(
     Example: [bold]fewgold export study -o tasks.json --to label-studio[/bold]
     """
     from fewgold.campaign import Campaign
-    from fewgold.formats import check_criteria
+    from fewgold.formats import check_criteria, logs
 
+    if to in logs.names() or not input.is_campaign(campaign):
+        _export_back(campaign, out, to, log, name, source, force, json, quiet)
+        return
     tasks = what in ("unrated", "wanting", "all", "last")
     check_target(out, to, force)
     with Campaign(campaign) as study:
@@ -156,6 +176,142 @@ def export(
         told += "\n\nWhen answers come, all or some of them:\n"
         told += f"  [green]fewgold import {quoted(campaign)} ANSWERS[/green]"
     show(json, record, lambda screen: screen.print(told))
+
+
+# Evaluation logs: as tables, and scores of people back into them
+
+
+def _export_back(
+    file: str, out: str, to: str | None, log: str | None, name: str, source: str | None,
+    force: bool, json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Scores of a campaign or a sheet in the form of an evaluation tool; or a log as a table."""
+    from fewgold import sheets
+    from fewgold.errors import DataError
+    from fewgold.formats import logs
+
+    if Path(out).exists() and not force:
+        raise typer.BadParameter(f"{out!r} exists. Choose another name, or give --force.")
+    pool: str | None
+    if input.is_campaign(file):
+        scores, result = _campaign_scores(file, quiet)
+        pool = None
+    elif Path(file).is_file() and sheets.design_path(file).is_file():
+        scores, result, pool = _sheet_scores(file, quiet)
+    else:
+        _export_table(file, out, to, source, json, quiet)
+        return
+    place = log or pool
+    if place is None:
+        raise typer.BadParameter("say which log the scores belong to: --log FILE.")
+    known = logs.recognise(place)
+    form = known if to is None else logs.get(to) if to in logs.names() else None
+    if form is None or (known is not None and known is not form):
+        whose = f"a log of {known.title}" if known else "no evaluation log that is known"
+        raise DataError(
+            f"{place!r} is {whose}. Name the log with --log, and its tool with --to: "
+            f"{', '.join(logs.names())}."
+        )
+    if not scores:
+        raise DataError(f"{file!r} holds no scores yet, so there is nothing to write.")
+    form.write(Path(place), scores, Path(out), name, result)
+    if not form.takes:
+        note(f"{form.title} reads no scores back: {out!r} is a table to join", quiet)
+    record = {"source": file, "log": place, "format": form.name, "file": out,
+              "count": len(scores), "result": result}  # fmt: skip
+    told = f"[bold]Wrote {len(scores)} scores[/bold] for {escape(form.title)} to {escape(out)}"
+    show(json, record, lambda screen: screen.print(f"{told}: {form.takes or 'a table to join'}."))
+
+
+def _export_table(
+    file: str, out: str, to: str | None, source: str | None, json: bool, quiet: bool
+) -> None:
+    """Any table that fewgold reads, such as a log, as CSV, TSV or JSON lines."""
+    from fewgold import sheets
+    from fewgold.formats.logs.base import dumped, lines_of
+    from fewgold.io import as_text, cell, is_empty, write_texts
+
+    kind = to or _BY_SUFFIX.get(Path(out).suffix.lower())
+    if kind not in ("csv", "tsv", "jsonl"):
+        raise typer.BadParameter(f"a table is written as .csv, .tsv or .jsonl; got {out!r}.")
+    frame = sheets.open_table(file, input.noting(quiet), source=source)
+    names = list(map(str, frame.columns))
+    rows = [[None if is_empty(v) else v for v in row] for row in frame.itertuples(index=False)]
+    if kind == "jsonl":
+        held = ({n: v for n, v in zip(names, row, strict=True) if v is not None} for row in rows)
+        text = lines_of(held)
+    else:
+        mark = "\t" if kind == "tsv" else ","
+        flat = [[dumped(v) if isinstance(v, dict | list) else v for v in row] for row in rows]
+        cells = [["" if v is None else cell(v, mark) for v in row] for row in flat]
+        text = as_text([names, *cells], mark)
+    write_texts({Path(out): text})
+    record = {"source": file, "file": out, "count": len(rows), "columns": names}
+    told = f"[bold]Wrote {len(rows)} rows[/bold] to {escape(out)}.\n\n"
+    told += f"  [green]fewgold doctor {quoted(out)}[/green]"
+    show(json, record, lambda screen: screen.print(told))
+
+
+def _campaign_scores(place: str, quiet: bool) -> tuple[list[HumanScore], dict[str, float]]:
+    """The answers of a campaign, one by one, and its estimate."""
+    from fewgold.campaign import Campaign
+    from fewgold.errors import FewgoldError
+    from fewgold.formats.logs import HumanScore
+
+    with Campaign(place) as study:
+        answers = study.answers()
+        several = bool(study.systems)
+        result: dict[str, float] = {}
+        if not several:
+            try:
+                result = _result(study.estimate())
+            except FewgoldError as why:
+                note(f"without the estimate: {why}", quiet)
+    systems = answers["system"] if several else [""] * len(answers)
+    rows = zip(answers["segment"], answers["score"], answers["rater"], systems, strict=True)
+    return [HumanScore(str(i), float(s), str(m), str(r)) for i, s, r, m in rows], result
+
+
+def _sheet_scores(sheet: str, quiet: bool) -> tuple[list[HumanScore], dict[str, float], str | None]:
+    """The scores of a rated sheet, its estimate, and the file that its pool came from."""
+    from fewgold import io, sheets
+    from fewgold.errors import FewgoldError
+    from fewgold.formats.logs import HumanScore
+
+    record = sheets.read_record(sheets.design_path(sheet))
+    stored = record["pool"].get("path")
+    place = str(record.path.parent / stored) if isinstance(stored, str) else None
+    if "systems" in record:
+        from fewgold.shared_sheets import load_shared
+
+        shared = load_shared(record)
+        frame = io.read_table(sheet)
+        cells = zip(frame["id"], frame[shared.score], strict=True)
+        rated = [(shared.key[str(i).strip()], v) for i, v in cells if not io.is_gap(v)]
+        names = [f"{i} of {s}" for (i, s), _ in rated]
+        found = io.scores_of(shared.score, names, [v for _, v in rated], "Mend it.")
+        pairs = zip(rated, found, strict=True)
+        return [HumanScore(i, float(v), s) for ((i, s), _), v in pairs], {}, place
+    record, sample = input.open_sheet(sheet, None, None, quiet)
+    columns = sheets.score_columns(record)
+    given = sheets.read_partial(
+        io.read_table(sheet), sample, score=columns[0] if len(columns) == 1 else columns, gaps=True
+    )
+    pairs = zip(sample.ids, given.scores.tolist(), strict=True)
+    scores = [HumanScore(str(i), float(v)) for i, v in pairs if v == v]
+    result: dict[str, float] = {}
+    try:
+        estimator = input.estimator_of(record, None, sample.pool)
+        result = _result(estimator.estimate(given.complete()))
+    except FewgoldError as why:
+        note(f"without the estimate: {why}", quiet)
+    return scores, result, place
+
+
+def _result(estimate: Any) -> dict[str, float]:
+    low, high = estimate.interval()
+    found = {"value": estimate.value, "se": estimate.se, "low": low, "high": high}
+    return {k: float(v) for k, v in found.items()}
 
 
 def _write_table(campaign: Campaign, out: str, what: What) -> int:

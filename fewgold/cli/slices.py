@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import parse
-from fewgold.cli.console import draw, emit, escape, pairs, remarks, table
+from fewgold.cli.console import PaperTable, draw, emit, escape, pairs, remarks, table
 from fewgold.cli.options import OutputFormat, described
 from fewgold.common.text import decimals, plain_value
 
@@ -181,7 +181,32 @@ def answer(
         for path in written:
             print(f"written: {path}")
 
-    emit(how, record, flat, text)
+    def printed() -> PaperTable:
+        if sliced is None:
+            return paper(answers)
+        heads, rows = sliced.cells(level)
+        return heads, rows, [sliced.signature(level), *sliced.notes]
+
+    emit(how, record, flat, text, printed)
+
+
+def paper(results: Sequence[dict[str, Any]]) -> PaperTable:
+    """Estimates as a paper prints them: value, standard error, interval, ratings, estimator."""
+    level = f"{100 * results[0]['confidence']:.6g}% interval"
+    rows = []
+    for result in results:
+        digits = decimals(result.get("se") or 0.0)
+        shown = [result.get("value"), result.get("se")]
+        cells = ["–" if v is None else f"{v:.{digits}f}" for v in shown]
+        ends = "unknown"
+        if result["low"] is not None and result["high"] is not None:
+            ends = f"{result['low']:.{digits}f} to {result['high']:.{digits}f}"
+        named = [] if len(results) == 1 else [str(result["quantity"])]
+        rows.append([*named, *cells, ends, f"{result['n']} of {result['pool_size']}",
+                     str(result["method"])])  # fmt: skip
+    heads = ["estimate", "standard error", level, "rated", "estimator"]
+    heads = heads if len(results) == 1 else ["quantity", *heads]
+    return heads, rows, [result["signature"] for result in results]
 
 
 def _mixed(text: str, labels: NDArray[Any]) -> tuple[FloatArray, NDArray[Any]]:

@@ -291,6 +291,9 @@ _RANKS_SUIT = (
     "as error counts; not pass or fail, nor Likert scales. --uncertainty COLUMN or --history FILE "
     "tell more."
 )
+_UNUSED = (
+    "This strategy does not go by the column of --uncertainty; --strategy docs-uneven+ridge does."
+)
 _EQUAL = (
     "Nothing tells which ratings will vary, so all segments had the same chance. Say it with "
     "--uncertainty COLUMN or --history FILE; for error counts, and only for them, --strategy "
@@ -306,7 +309,7 @@ def _are_equal(informed: Informed, chances: Chances) -> bool:
 def remarks(informed: Informed, chances: Chances | None) -> list[str]:
     """What to know about chances by rank, or about those that came out equal."""
     if chances is None:
-        return []
+        return [_UNUSED] if "uncertainty" in informed.record else []
     if _are_equal(informed, chances):
         return [_EQUAL]
     return [_RANKS_SUIT] if chances._follow_ranks else []

@@ -16,6 +16,16 @@ FloatPair: TypeAlias = tuple[FloatArray, FloatArray]
 RNGLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 
 
+def single(values: FloatArray) -> FloatArray:
+    """A single number as a float, which prints and formats as one; several as the array they are.
+
+    >>> isinstance(single(np.asarray(0.5)), float)
+    True
+    """
+    found: FloatArray = np.asarray(values)[()]
+    return found
+
+
 def group_sum(values: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
     """Sum ``values`` within ``groups`` along the last axis: (..., n) -> (..., n_groups)."""
     values, groups = np.broadcast_arrays(values, groups)

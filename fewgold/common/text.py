@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -233,7 +233,7 @@ def latex_table(rows: Sequence[Mapping[Any, Any]]) -> str:
     """A LaTeX table of records, for the package ``booktabs``: numbers with four digits that count.
 
     >>> print(latex_table([{"judge": "a_b", "kappa": 0.55551}]))
-    \\begin{tabular}{ll}
+    \\begin{tabular}{lr}
     \\toprule
     judge & kappa \\\\
     \\midrule
@@ -242,18 +242,46 @@ def latex_table(rows: Sequence[Mapping[Any, Any]]) -> str:
     \\end{tabular}
     """
 
-    def line(cells: Iterable[Any]) -> str:
-        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in cells) + r" \\"
-
     def short(value: Any) -> str:
         return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
 
-    names = [str(name) for name in rows[0]]
-    body = [line(map(short, plain_value(list(row.values())))) for row in rows]
-    parts = [r"\toprule", line(names), r"\midrule", *body, r"\bottomrule"]
-    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(names)}}}", *parts, r"\end{tabular}"])
+    cells = [[short(v) for v in plain_value(list(row.values()))] for row in rows]
+    return latex([str(name) for name in rows[0]], cells)
 
 
+def latex(
+    heads: Sequence[str], rows: Sequence[Sequence[str] | None], remarks: Sequence[str] = ()
+) -> str:
+    """A LaTeX table of texts, for the package ``booktabs``; numbers stand at the right.
+
+    None among the rows is a line between groups of them. Remarks are comments below.
+
+    >>> print(latex(["score", "p"], [["−1.5", "< 0.001"]], ["n:30"]))
+    \\begin{tabular}{rr}
+    \\toprule
+    score & p \\\\
+    \\midrule
+    $-$1.5 & $<$ 0.001 \\\\
+    \\bottomrule
+    \\end{tabular}
+    % n:30
+    """
+
+    def line(cells: Sequence[str] | None) -> str:
+        if cells is None:
+            return r"\midrule"
+        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in cells) + r" \\"
+
+    columns = list(zip(*(row for row in rows if row is not None), strict=True))
+    sides = "".join("r" if all(map(_NUMERIC.match, c)) else "l" for c in columns)
+    body = [r"\toprule", line(heads), r"\midrule", *map(line, rows), r"\bottomrule"]
+    table = [rf"\begin{{tabular}}{{{sides or 'l' * len(heads)}}}", *body, r"\end{tabular}"]
+    return "\n".join([*table, *(f"% {' '.join(remark.split())}" for remark in remarks)])
+
+
+_NUMERIC = re.compile(r"[-+−–<]?\s*[\d.]|[-–]?$")
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": "$|$"
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "|": "$|$", "−": "$-$", "–": "--", "∞": r"$\infty$", "<": "$<$", ">": "$>$", "α": r"$\alpha$",
+    "ρ": r"$\rho$", "η": r"$\eta$", "κ": r"$\kappa$",
 }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ from fewgold.doctor.scores import (
 )
 from fewgold.doctor.seen import Seen, see, spoken
 from fewgold.doctor.sheet import FILE, examine_campaign, examine_design, examine_sheet
-from fewgold.errors import DataError, UnknownNameError
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.formats import logs
 from fewgold.formats.logs import LogFormat
 from fewgold.io import TableFile
@@ -163,7 +164,7 @@ def _folder(name: str, place: Path, human: list[str], given: Mapping[str, Any]) 
         return examine_campaign(name, place / FILE)
     form = recognised(name)
     if form is not None:
-        return examine_answers(name, form)
+        return examine_tree(name, form, human, given)
     if (log := logs.recognise(name)) is not None:
         return examine_log(name, log, human, given)
     if io.is_dataset(name):
@@ -226,6 +227,22 @@ def _with(frame: Any, told: Sequence[str]) -> Any:
         if told.count(name) > 1:
             raise DataError(f"the column {name!r} is named for two things. Give it one role.")
     return frame
+
+
+def examine_tree(
+    path: str, form: formats.Format, human: Sequence[str], given: Mapping[str, Any]
+) -> Diagnosis:
+    """A folder of answers; as a table of outputs where it has no human scores, or several kinds."""
+    try:
+        form.read(path)
+    except FewgoldError:
+        with suppress(FewgoldError):
+            found = formats.rated_table(path)
+            assert found is not None
+            frame = _with(found.frame, [*human, *spoken(given)])
+            title = f"test set in the format of {form.title}"
+            return replace(_diagnose(path, title, see(path, frame, human, given), []), kind="tree")
+    return examine_answers(path, form)
 
 
 def examine_log(

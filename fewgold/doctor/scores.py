@@ -247,6 +247,7 @@ def _copies(seen: Seen) -> list[str]:
     table = np.array([seen.cells[n].values for n in names])
     table = table - np.nanmean(table, 1, keepdims=True)
     table = np.where(np.isfinite(table), table, 0.0)
+    table = table / np.maximum(np.abs(table).max(1, keepdims=True), np.finfo(float).tiny)
     size = np.sqrt((table * table).sum(1, keepdims=True))
     table = table / np.where(size > 0, size, 1.0)
     near = np.abs(table @ table.T)

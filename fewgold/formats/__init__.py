@@ -28,6 +28,7 @@ from fewgold.formats.base import is_key as is_key
 from fewgold.formats.base import key as key
 from fewgold.formats.mqm import MqmWeights
 from fewgold.formats.mtme import read_tree
+from fewgold.io.columns import METRIC, known_orientation, looks_human, looks_like_position
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +169,7 @@ def rated_table(
         tree = read_tree(place, pair)
         both = zip(tree["id"], tree["system"], strict=True)
         ids = [id.removeprefix(f"{system}:") for id, system in both]
-        return RatedTable(tree.assign(id=ids), found.name)
+        return RatedTable(_metrics_marked(tree.assign(id=ids)), found.name)
     reading = found.read(path)
     if not reading._require():
         raise DataError(f"{str(path)!r} holds no ratings ({found.title}).")
@@ -186,6 +187,19 @@ def rated_table(
         if len(frame) < rows:
             notes.append(f"{rows} ratings of {len(frame)} outputs: the mean of each is taken")
     return RatedTable(frame, found.name, tuple(notes))
+
+
+def _metrics_marked(tree: pd.DataFrame) -> pd.DataFrame:
+    """The table of a tree, whose metrics are never taken for human scores, whatever their name."""
+    texts = {"id", "document", "domain", "position", "system", "source", "output"}
+    called = {}
+    for name in map(str, tree.columns):
+        if name in texts or name.startswith(("reference", "human_")):
+            continue
+        known = known_orientation(name, tree[name].dropna().to_numpy(dtype=float)) is not None
+        if looks_human(name, known) or looks_like_position(name):
+            called[name] = f"{METRIC}{name}"
+    return tree.rename(columns=called)
 
 
 def _frame(reading: Reading) -> pd.DataFrame:

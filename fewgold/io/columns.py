@@ -464,7 +464,10 @@ def roles(
     left: dict[str, LeftOut] = {}
     if "metrics" not in listed and "metrics" not in banned:
         systems = None if chosen["system"] is None else np.array(labels(chosen["system"]))
-        listed["metrics"], left = _metrics(free(), cells, fill, systems)
+        numbering = {part.strip() for part in (id or "").split(",")}  # of an id made of several
+        listed["metrics"], left = _metrics(
+            [n for n in free() if n not in numbering], cells, fill, systems
+        )
         guessed["metrics"] = ", ".join(listed["metrics"]) or "none"
     if human is None and people:
         guessed["human"] = ", ".join(people)

@@ -221,6 +221,15 @@ class Outlook:
         assert n is not None
         return n
 
+    def half_width(self, strategy: str, n: int, confidence: float = 0.95) -> float:
+        """Half of the width of the interval that ``n`` ratings lead to.
+
+        >>> guess = Outlook(sd=2.4, correlation=0.5, size=1418)
+        >>> round(guess.half_width("random+ridge", 166), 2)
+        0.3
+        """
+        return self._reached(strategy, n, Goal(half_width=1.0, confidence=confidence))
+
     def _reached(self, strategy: str, n: int, goal: Goal) -> float:
         """The half-width, or the difference, that ``n`` ratings achieve."""
         sd, spent, per = self._accuracy(strategy, n)

@@ -546,7 +546,7 @@ def save_result(
     frames: Mapping[str, pd.DataFrame],
     texts: Mapping[str, str],
     figures: Mapping[str, Any],
-    kinds: tuple[str, ...] = ("png",),
+    kinds: tuple[str, ...] = ("png", "svg", "pdf"),
 ) -> list[Path]:
     """Write each table as CSV, each text under its name and each figure; returns the paths."""
     from fewgold import plots

@@ -15,7 +15,7 @@ from fewgold import plots, report
 from fewgold.common import text as wording
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import as_names, check_choice
-from fewgold.common.text import cell, counted
+from fewgold.common.text import cell, counted, html_table
 from fewgold.errors import UnknownNameError
 from fewgold.report.sections import figures_of, save_result
 from fewgold.simulation.cells import OWN, PARTS, Cell, figures
@@ -33,6 +33,8 @@ _FIRST = (
 # Samplers with uneven chances, and what draws like them with equal ones; others end in -uneven.
 _TWINS = dict.fromkeys(("docs-uneven", "docs-uneven-rank", "docs-two-wave"), "docs-balanced")
 BY_BOUND = tuple(f"{part}_" for part in PARTS)
+# Strategies that a notebook shows.
+_SHOWN_ROWS = 12
 KINDS = ("error", "relative", "coverage", "ranking", "bounds", "widths")
 
 
@@ -61,6 +63,21 @@ class Simulation:
             f"{len(self.strategies)} strategies × {counted(len(self.budgets), 'budget')}, "
             f"{self.draws} draws a cell)"
         )
+
+    def _repr_html_(self) -> str:
+        """The figures of the largest budget in a notebook, the best strategies first."""
+        frame = self.by_budget()
+        most = frame[frame["budget"] == frame["budget"].iloc[-1]].sort_values("abs_error")
+        rows = [
+            (r.strategy, f"{r.abs_error:.4f}", f"{r.bias:+.4f}".replace("-", "−"), f"{r.ess:.0f}",
+             f"{100 * r.coverage:.1f}%", f"{r.half_width:.4f}")
+            for r in most.head(_SHOWN_ROWS).itertuples()
+        ]  # fmt: skip
+        heads = ("strategy", "mean error", "bias", "worth", "coverage", "half-width")
+        notes = [f"budget {self.budgets[-1]}; worth: plain ratings that would err as much"]
+        if len(most) > len(rows):
+            notes.append(f"{len(most) - len(rows)} more strategies: to_frame() has all figures")
+        return html_table(repr(self), rows, heads, notes)
 
     @property
     def pools(self) -> list[str]:

@@ -13,9 +13,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fewgold.errors import FewgoldError
-from fewgold.web import annotate, explore, judge, overview, plan, replay
+from fewgold.web import annotate, begin, explore, judge, overview, plan, replay
 from fewgold.web.folder import Campaigns
 from fewgold.web.replay_data import NoTable
 from fewgold.web.site import HEADERS, LOOPBACK, Guard, Site, same
@@ -57,13 +58,12 @@ def create_app(
     given = token or secrets.token_urlsafe(24)
     place = None if folder is None else Path(folder)
     site = Site(path, given, f"fewgold_owner_{port}", secure, place)
-    app = _app(site, *_GENERAL, *(() if path is None else _CAMPAIGN))
+    app = _app(site, *_GENERAL) if path is None else _campaign(site, *_GENERAL)
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     campaigns: Campaigns | None = None
     if place is not None:
-        campaigns = Campaigns(
-            place, lambda at: _app(replace(site, campaign=at, kept={}), *_CAMPAIGN)
-        )
+        campaigns = Campaigns(place, lambda at: _campaign(replace(site, campaign=at, kept={})))
+        app.include_router(begin.routes(site, campaigns))
         app.mount("/c/{campaign}", campaigns.owner())
         app.mount("/rate", campaigns.raters())
 
@@ -81,6 +81,30 @@ def create_app(
         return answer
 
     app.add_middleware(Guard, hosts=hosts, cookie=site.cookie, token=site.token)
+    return app
+
+
+def _campaign(site: Site, *more: Callable[[Site], APIRouter]) -> FastAPI:
+    """Pages of a campaign; of several systems each has some under an address of its own."""
+    app = _app(site, *_CAMPAIGN, *more)
+    if site.systems:
+        app.mount("/of/{place}", _of_systems(site))
+    return app
+
+
+def _of_systems(site: Site) -> ASGIApp:
+    made: dict[str, ASGIApp] = {}
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        place = scope["path_params"]["place"]
+        places = {str(k): name for k, name in enumerate(site.systems)}
+        if place not in places or scope["method"] not in ("GET", "HEAD"):
+            raise HTTPException(404, "There is no such system here.")
+        if place not in made:
+            part = replace(site, system=places[place], kept={})
+            made[place] = _app(part, explore.routes, judge.routes)
+        await made[place](scope, receive, send)
+
     return app
 
 

@@ -29,7 +29,7 @@ from fewgold.formats import Names
 from fewgold.plots.style import available
 from fewgold.report.study_sections import WITHOUT
 from fewgold.web import explore_view as views
-from fewgold.web.explore_view import TABLES, Results, View, drawn_figure, looking, roc_shown
+from fewgold.web.explore_view import OF_ALL, TABLES, Results, View, drawn_figure, looking, roc_shown
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
@@ -65,6 +65,8 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
     @router.get("", response_class=HTMLResponse)
     def explore(request: Request, cut: str | None = None) -> HTMLResponse:
         with looking(site, known) as view:
+            if view.campaign.systems:
+                return site.page(request, "explore_systems.html", **_systems(view))
             values = _number(view) | _rest(view) | _judged(view, cut, "/explore")
             return site.page(request, "explore.html", **values)
 
@@ -104,6 +106,17 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
         with site.open() as campaign:
             campaign.adopt()
         return RedirectResponse("/explore#answers", 303)
+
+
+def _systems(view: View) -> dict[str, Any]:
+    """Of several systems: the pages of each, and the tables of all."""
+    status = view.status
+    return {
+        "told": status,
+        "ranking": views.ranking(view),
+        "each": views.by_system(view),
+        "tables": {name: TABLES[name].shown(name, view) for name in OF_ALL},
+    }
 
 
 def _number(view: View) -> dict[str, Any]:
@@ -182,7 +195,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
         with looking(site, known) as view:
             if name == "roc":
                 return frame_csv(view.roc((cut or "").strip()[:40]).to_frame(), name)
-            if name not in TABLES:
+            if name not in (OF_ALL if view.campaign.systems else TABLES):
                 raise HTTPException(404, "There is no such table.")
             made = TABLES[name].make(view)
             if made is None:

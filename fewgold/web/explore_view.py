@@ -27,7 +27,7 @@ from fewgold.plots.style import available
 from fewgold.report import StudyReport, number
 from fewgold.report.study_sections import WITHOUT, weighted_line
 from fewgold.web import files
-from fewgold.web.files import Recent
+from fewgold.web.files import Recent, TextTable
 from fewgold.web.site import Site
 
 if TYPE_CHECKING:
@@ -37,10 +37,13 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
+    from fewgold.comparison import Comparison
     from fewgold.judge import Assessment
     from fewgold.report.study import StudyNumbers
 
 
+#: Tables of a campaign of several systems; the others are about one of them.
+OF_ALL = ("waves", "answers", "unrated", "set-aside", "rejected", "journal")
 _STATES = 6  # kept, two for each state of the campaign: numbers and figures
 _LOOKS = 500  # earlier estimates that are kept, which do not change any more
 _PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
@@ -106,6 +109,14 @@ class View:
             return None
         made = self.campaign.report("at-random")
         return made.study if isinstance(made, StudyReport) else None  # of several systems
+
+    @property
+    @_once
+    def comparison(self) -> Comparison | None:
+        """The systems compared by the answers so far; None with one system, or too few answers."""
+        if not self.campaign.systems or self.status.comparison is None:
+            return None
+        return self.campaign.compare("at-random")
 
     @property
     @_once
@@ -304,6 +315,28 @@ def headline(view: View) -> dict[str, Any]:
     }
 
 
+def by_system(view: View) -> list[dict[str, Any]]:
+    """How far each of several systems has come, and its score so far; empty where there is one."""
+    found = []
+    for one in view.status.systems:
+        made, score = one["estimate"], "no score yet"
+        if made is not None:
+            digits = decimals(made["se"])
+            score = fixed(made["value"], digits)
+            if made["low"] is not None and made["high"] is not None:
+                score += f" ({fixed(made['low'], digits)} to {fixed(made['high'], digits)})"
+        told = {k: one[k] for k in ("system", "rated", "sampled")}
+        found.append(told | {"score": score, "level": f"{100 * view.status.confidence:.6g}%"})
+    return found
+
+
+def ranking(view: View) -> TextTable | None:
+    """The systems, the best first, as on the page that compares them."""
+    from fewgold.web.replay import compared
+
+    return None if view.comparison is None else compared(view.comparison)
+
+
 def announcement(view: View) -> tuple[str, str] | None:
     """What the owner should not miss: a heading and a sentence; None while it is to go on."""
     found = view.status
@@ -419,13 +452,18 @@ def _waves(view: View) -> pd.DataFrame:
         rows.append(
             {
                 "wave": wave.number, "drawn": wave.drawn_at[:16].replace("T", " "),
-                "segments": wave.n, "rated": sum(i in rated for i in wave.ids),
+                **({"outputs": wave.n} if view.campaign.systems else {}),
+                "segments": wave.segments, "rated": sum(i in rated for i in wave.ids),
                 "strategy": wave.strategy, "seed": str(wave.seed), "value": made.get("value"),
                 "low": made.get("low"), "high": made.get("high"),
             }
         )  # fmt: skip
     frame = pd.DataFrame(rows)
-    return frame if frame.empty or frame["value"].notna().any() else frame.iloc[:, :6]
+    return (
+        frame
+        if frame.empty or frame["value"].notna().any()
+        else frame.drop(columns=["value", "low", "high"])
+    )
 
 
 def _documents(view: View) -> pd.DataFrame | None:

@@ -101,7 +101,7 @@ def download(data: bytes, name: str, kind: str, *, save: bool = True) -> Respons
     return Response(data, media_type=kind, headers=headers)
 
 
-_ENDINGS = sorted((f"{s}{z}" for s in (*io.SUFFIXES, ".txt") for z in ("", ".gz")), key=len)
+ENDINGS = sorted((f"{s}{z}" for s in (*io.SUFFIXES, ".txt") for z in ("", ".gz")), key=len)
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def received(name: str, content: IO[bytes]) -> Iterator[tuple[Path, str]]:
     Its own name is told and never used as a path. Errors name the upload, not our file.
     """
     shown = base_name(name) or "upload"
-    ending = next((e for e in reversed(_ENDINGS) if shown.lower().endswith(e)), "")
+    ending = next((e for e in reversed(ENDINGS) if shown.lower().endswith(e)), "")
     with TemporaryFolder() as folder:
         path = folder / f"upload{ending}"
         with path.open("wb") as file:

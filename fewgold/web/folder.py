@@ -57,6 +57,11 @@ class Campaigns:
         named = {p.name.removesuffix(".fewgold") if p.is_file() else p.name: p for p in found}
         return {name: named[name] for name in sorted(named) if _holds_campaign(named[name])}
 
+    @staticmethod
+    def address(name: str) -> str:
+        """What the addresses of a campaign's pages begin with."""
+        return f"/c/{quote(name)}"
+
     def told(self) -> list[Told]:
         """How far each campaign is, for a list of them."""
         return [_told(name, path) for name, path in self.all().items()]
@@ -114,7 +119,7 @@ def _holds_campaign(path: Path) -> bool:
 
 
 def _told(name: str, path: Path) -> Told:
-    address = f"/c/{quote(name)}"
+    address = Campaigns.address(name)
     try:
         store = Store(path)
         try:

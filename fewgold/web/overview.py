@@ -7,22 +7,30 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fewgold import formats
 from fewgold.campaign.status import goal_line, stop_line
+from fewgold.common.text import plain_frame
+from fewgold.comparison.result import needed_line
 from fewgold.errors import FewgoldError
+from fewgold.plots.style import available
 from fewgold.report import number
 from fewgold.web import explore_view as views
+from fewgold.web import files
 from fewgold.web.drawing import chart
-from fewgold.web.explore_view import TABLES, Results, View, looking
+from fewgold.web.explore_view import OF_ALL, TABLES, Results, View, looking
+from fewgold.web.files import IMAGES, download, frame_csv
+from fewgold.web.files import known as of
 from fewgold.web.forms import Sent
+from fewgold.web.replay import ComparePage
 from fewgold.web.site import Site
 
-Commands = list[tuple[str, str]]
+if TYPE_CHECKING:
+    from fewgold.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -78,10 +86,40 @@ def routes(site: Site) -> APIRouter:
                 campaign.select(budget)
         return RedirectResponse("/waves", 303)
 
+    @router.get("/compare", response_class=HTMLResponse)
+    def compare(request: Request) -> HTMLResponse:
+        with looking(site, known) as view:
+            found, place = view.comparison, named(site.campaign)
+            gaps = " --rated-only" if view.status.unrated else ""
+            return site.page(
+                request, "compare.html", told=view.status, at=view.version,
+                shown=None if found is None else ComparePage().show(found), apart=not_apart(view),
+                figures=available(),
+                commands=[(f"fewgold compare {place}{gaps}", "Ranking, differences and groups.")],
+            )  # fmt: skip
+
+    @router.get("/compare/figure/{kind}.{suffix}")
+    def figure(kind: str, suffix: str, keep: str | None = None) -> Response:
+        with looking(site, known) as view:
+            found = _compared(view)
+            of(kind, ComparePage.FIGURES, "figure"), of(suffix, IMAGES, "figure")
+            made = view.figures.get(
+                ("compare", kind, suffix), lambda: files.drawn(lambda: found.plot(kind), suffix)
+            )
+        return download(made, f"{kind}.{suffix}", IMAGES[suffix], save=bool(keep))
+
+    @router.get("/compare/table/{name}.csv")
+    def table(name: str) -> Response:
+        with looking(site, known) as view:
+            page, found = ComparePage(), _compared(view)
+            of(name, page.show(found)["tables"], "table")
+            return frame_csv(page.frame(found, name), name)
+
     @router.get("/downloads", response_class=HTMLResponse)
     def downloads(request: Request) -> HTMLResponse:
         with looking(site, known) as view:
             place = named(site.campaign)
+            tables = {n: TABLES[n] for n in (OF_ALL if site.systems else TABLES)}
             commands = [
                 (f"fewgold report {place} -o report.html", "The report."),
                 (f"fewgold export {place} -o to_rate.csv", "Segments to rate, as a sheet."),
@@ -91,11 +129,18 @@ def routes(site: Site) -> APIRouter:
             return site.page(
                 request, "downloads.html", told=view.status, head=views.headline(view),
                 formats=[(name, formats.get(name).title) for name in formats.names()],
-                tables=[(n, k.title) for n, k in TABLES.items() if k.make(view) is not None],
+                tables=[(n, k.title) for n, k in tables.items() if k.make(view) is not None],
                 commands=commands,
             )  # fmt: skip
 
     return router
+
+
+def _compared(view: View) -> Comparison:
+    found = view.comparison
+    if found is None:
+        raise HTTPException(404, "There is no comparison yet.")
+    return found
 
 
 def named(path: Path | None) -> str:
@@ -112,6 +157,7 @@ def _state(view: View) -> dict[str, Any]:
     """What changes while one looks."""
     status = view.status
     return {
+        "ranking": views.ranking(view), "apart": not_apart(view),
         "told": status, "at": view.version, "head": views.headline(view),
         "announcement": views.announcement(view), "next": next_step(view),
         "goal": None if status.goal is None else goal_line(status.goal),
@@ -125,8 +171,10 @@ def _about(site: Site, view: View) -> dict[str, Any]:
     documents = (
         "" if pool.documents is None else f" in {len(set(pool.documents.tolist())):,} documents"
     )
+    size = view.status.pool_size
     facts = [
-        ("Segments", f"{len(pool):,}{documents}"),
+        ("Segments", f"{size:,}{documents}"),
+        *([("Systems", ", ".join(site.systems))] if site.systems else []),
         ("Strategy", settings.strategy),
         ("Metrics", ", ".join(pool.metrics) or "none"),
         ("Raters see", ", ".join(pool.texts) or "ids alone"),
@@ -153,22 +201,29 @@ def next_step(view: View) -> Step:
     if waiting and not desk.links():
         return Step(
             "Invite people to rate",
-            f"{_segments(waiting)} without an answer. Add the people who rate, and send each "
-            "the link that appears.",
+            f"{_drawn_ones(view, waiting)} without an answer. Add the people who rate, and send "
+            "each the link that appears.",
             "/raters", "Add raters",
         )  # fmt: skip
     if waiting:
         return Step(
-            "Have the segments rated",
-            f"{_segments(waiting)} without an answer. The page Raters shows who has done how "
-            "many, and the links to send again.",
+            f"Have the {'outputs' if status.systems else 'segments'} rated",
+            f"{_drawn_ones(view, waiting)} without an answer. The page Raters shows who has done "
+            "how many, and the links to send again.",
             "/raters", "See the raters",
         )  # fmt: skip
     if status.wanting:
         return Step(
             "Have segments rated by further people",
-            f"{_segments(status.wanting)} rated by fewer than {status.each} raters.",
+            f"{_drawn_ones(view, status.wanting)} rated by fewer than {status.each} raters.",
             "/raters", "See the raters",
+        )  # fmt: skip
+    if view.comparison is not None and (more := _more(view)):
+        return Step(
+            "Add a wave",
+            "Some systems are not told apart yet. If the differences are as found so far, about "
+            f"{more:,} more segments would tell the closest of them that can be told apart.",
+            f"/waves?count={more}", "Add a wave",
         )  # fmt: skip
     if status.goal is not None and status.goal["more"]:
         more = status.goal["more"]
@@ -185,8 +240,33 @@ def next_step(view: View) -> Step:
     )  # fmt: skip
 
 
-def _segments(count: int) -> str:
-    return f"{count:,} drawn {'segment is' if count == 1 else 'segments are'}"
+# Several systems
+
+
+def not_apart(view: View) -> list[str]:
+    """Pairs of systems that cannot be told apart yet, and what it would take."""
+    if view.comparison is None:
+        return []
+    return [needed_line(row) for row in plain_frame(view.comparison.needed()) or []]
+
+
+def _more(view: View) -> int:
+    """How many more segments would tell apart all pairs that the pool can tell apart."""
+    if view.comparison is None:
+        return 0
+    more = view.comparison.needed()["more"].dropna()
+    left = view.status.pool_size - _drawn(view)
+    return min(int(more.max()), left) if len(more) else 0
+
+
+def _drawn(view: View) -> int:
+    """Segments that were drawn; of several systems each has an output."""
+    return sum(wave.get("segments", wave["n"]) for wave in view.status.waves)
+
+
+def _drawn_ones(view: View, count: int) -> str:
+    what = "output" if view.status.systems else "segment"
+    return f"{count:,} drawn {what} is" if count == 1 else f"{count:,} drawn {what}s are"
 
 
 # A further wave, and what it would bring
@@ -194,9 +274,12 @@ def _segments(count: int) -> str:
 
 def _waves(site: Site, view: View, asked: str | None) -> dict[str, Any]:
     status, place = view.status, named(site.campaign)
-    left = status.pool_size - status.sampled
+    drawn = _drawn(view)
+    left = status.pool_size - drawn
     goal = status.goal
     count = min(left, 100) if not status.sampled else ""
+    if more := _more(view):
+        count = min(left, more)
     if goal is not None and goal["more"]:
         count = min(left, goal["more"])
     if asked and asked.isascii() and asked.isdigit() and 0 < int(asked[:9]) <= left:
@@ -216,6 +299,7 @@ def _waves(site: Site, view: View, asked: str | None) -> dict[str, Any]:
         ) | {"now": number(now)}  # fmt: skip
     return {
         "told": status, "left": left, "count": count, "learns": learns, "shown": shown,
+        "drawn": drawn, "apart": not_apart(view),
         "rows": [(n - status.sampled, n, number(half)) for n, half in outlook[1:]],
         "table": TABLES["waves"].shown("waves", view), "at": view.version,
         "commands": [(f"fewgold select {place} {option} {wide}", "Draw the segments of a wave.")]

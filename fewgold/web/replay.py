@@ -151,7 +151,7 @@ class ComparePage(Page):
         return {
             "lead": f"{len(result.systems)} systems on {facts['n']} rated segments; the result is "
             f"about {about}.",
-            "grids": [_compared(result), _differences(result), *raters],
+            "grids": [compared(result), _differences(result), *raters],
             "sentences": findings(result), "notes": result.remarks,
             "signature": result.signature(), "figures": self.FIGURES,
             "tables": [t for t in self.TABLES if t != "raters" or raters],
@@ -166,7 +166,7 @@ def _interval(low: float, high: float, digits: int) -> str:
     return minus(f"{low:.{digits}f} to {high:.{digits}f}") if math.isfinite(low) else "unknown"
 
 
-def _compared(result: Comparison) -> TextTable:
+def compared(result: Comparison) -> TextTable:
     """Ranks, groups and scores, the best system first."""
     from fewgold.comparison.result import decimals
 

@@ -31,10 +31,10 @@ SUFFIXES = tuple(io.SUFFIXES)
 MOST_ROWS = 200_000
 MOST_COLUMNS = 1_000
 _MOST_LINES = 2_000_000  # of a text file: texts may hold line breaks
-_MOST_BYTES = 500_000_000  # that a Parquet file may unpack to
+MOST_BYTES = 500_000_000  # that a Parquet file may unpack to
 
 
-def _read(path: Path, shown: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def read_bounded(path: Path, shown: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The table of a file that is not too large, with plain cells, and what is odd about it."""
     with path.open("rb") as file:
         head = file.read(4)
@@ -84,9 +84,9 @@ def _unpack(path: Path, shown: str) -> None:
         with gzip.open(path, "rb") as packed, plain.open("wb") as file:
             while block := packed.read(1 << 20):
                 size += len(block)
-                if size > _MOST_BYTES:
+                if size > MOST_BYTES:
                     raise DataError(
-                        f"{shown!r} unpacks to more than {_MOST_BYTES // 1_000_000} MB. Leave out "
+                        f"{shown!r} unpacks to more than {MOST_BYTES // 1_000_000} MB. Leave out "
                         "columns that are not needed, such as texts."
                     )
                 file.write(block)
@@ -111,9 +111,9 @@ def _check_parquet(path: Path, shown: str) -> None:
         raise DataError(f"cannot read {shown!r} as Parquet: {error}.") from None
     if meta.num_rows > MOST_ROWS:
         raise _too_long(f"{meta.num_rows} rows")
-    if size > _MOST_BYTES:
+    if size > MOST_BYTES:
         raise DataError(
-            f"the table unpacks to {size // 1_000_000} MB; {_MOST_BYTES // 1_000_000} MB at most. "
+            f"the table unpacks to {size // 1_000_000} MB; {MOST_BYTES // 1_000_000} MB at most. "
             "Leave out columns that are not needed, such as texts."
         )
 
@@ -204,7 +204,7 @@ class Tables:
     def add(self, name: str, content: IO[bytes]) -> Data:
         """Read an upload and keep it in the place of the oldest one."""
         with received(name, content) as (path, shown):
-            data = Data(secrets.token_urlsafe(12), shown, *_read(path, shown))
+            data = Data(secrets.token_urlsafe(12), shown, *read_bounded(path, shown))
         with self._lock:
             mine = [k for k, d in self._known.items() if d.demo is None]
             for old in mine[: max(len(mine) - _MOST_TABLES + 1, 0)]:

@@ -160,6 +160,7 @@ class Site:
     secure: bool = False  # browsers reach it by HTTPS, whatever speaks to this server itself
     folder: Path | None = None  # where campaigns lie and new ones are begun
     kept: dict[str, Any] = field(default_factory=dict)  # what pages of a campaign share
+    system: str | None = None  # pages about one of several systems, as if there were no other
 
     def __post_init__(self) -> None:
         self.templates = Environment(
@@ -168,15 +169,19 @@ class Site:
         )  # fmt: skip
         self.templates.globals |= {
             "version": __version__, "has_campaign": self.campaign is not None,
-            "has_folder": self.folder is not None,
+            "has_folder": self.folder is not None, "has_systems": False,
         }  # fmt: skip
         self.templates.filters["sentence"] = sentence
         self._pool: Pool | None = None
+        self.systems: tuple[str, ...] = ()
         # Files stay open between requests: SQLite tidies up whenever the last one closes a file,
         # which would be after every answer. What is wrong with one is said before anybody comes.
         self._idle: deque[Store] = deque()
         if self.campaign is not None:
-            self._idle.append(Store(self.campaign, any_thread=True))
+            store = Store(self.campaign, any_thread=True)
+            self.systems = store.settings.systems
+            self.templates.globals["has_systems"] = bool(self.systems)
+            self._idle.append(store)
 
     @contextmanager
     def open(self) -> Iterator[Campaign]:
@@ -187,7 +192,7 @@ class Site:
         found = Campaign(store, pool=self._pool)
         self._pool = found.pool
         try:
-            yield found
+            yield found if self.system is None else found.of(self.system)
         finally:
             if len(self._idle) < _IDLE and not store.database.in_transaction:
                 self._idle.append(store)
@@ -207,12 +212,14 @@ class Site:
     def page(self, request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A page from a template; everything in it is escaped.
 
-        ``root`` is what addresses of pages begin with, and ``path`` the rest of this one's.
+        ``root`` is what addresses of pages begin with, and ``path`` the rest of this one's; ``top``
+        is the root of the whole campaign, where ``root`` is that of one of its systems.
         """
         at = request.scope.get("root_path", "")
         values |= {
             "request": request, "owner": self.is_owner(request), "root": quote(at),
-            "path": request.url.path.removeprefix(quote(at)),
+            "path": request.url.path.removeprefix(quote(at)), "system": self.system,
+            "top": quote(at) if self.system is None else quote(at.rpartition("/of/")[0]),
         }  # fmt: skip
         return HTMLResponse(self.templates.get_template(name).render(**values), status)
 

@@ -172,3 +172,63 @@ def test_a_tree_of_all_systems(run: Run, systems: pd.DataFrame) -> None:
         assert own["human"] == row["human_score.ann"] and own["source"] == row["source"]
     shared = tree.groupby(tree["id"].str.split(":").str[1])["source"].nunique()
     assert (shared == 1).all()
+
+
+def write_tree(root: Path, systems: pd.DataFrame, human: bool) -> None:
+    """The outputs as a tree of mt-metrics-eval, with a metric whose name sounds like people's."""
+    first = systems[systems["system"] == "nightowl"]
+    files = {
+        "sources/en-de.txt": first["source"], "documents/en-de.docs": "all " + first["doc"],
+        "metric-scores/en-de/QualityScore-src.seg.score": systems["system"] + "\t"
+        + systems["comet"].astype(str),
+    }  # fmt: skip
+    for name, own in systems.groupby("system"):
+        files[f"system-outputs/en-de/{name}.txt"] = own["output"]
+    if human:
+        told = systems["system"] + "\t" + (-systems["human"]).astype(str)
+        files["human-scores/en-de.mqm.seg.score"] = files["human-scores/en-de.da.seg.score"] = told
+    for path, lines in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("".join(f"{line}\n" for line in lines))
+
+
+@pytest.mark.parametrize("human", [False, True])
+def test_a_tree_is_taken_as_it_is(run: Run, systems: pd.DataFrame, human: bool) -> None:
+    write_tree(Path("tree"), systems, human)
+    looked = json.loads(run("doctor", "tree", "--json").stdout)
+    assert looked["kind"] == "tree" and not [
+        f for f in looked["findings"] if f["severity"] == "error"
+    ]
+    assert looked["facts"]["metrics"] == {"metric.QualityScore-src": "direction unknown"}
+    chosen = run("select", "tree", "--shared", "--budget", 10, "-o", "sheet.csv")
+    assert "a row for each of 3 systems, 30 ratings" in chosen.stdout
+    run("init", "study", "tree", *LIMITS)
+    with Campaign("study") as study:
+        assert set(study.systems) == set(SYSTEMS) and len(study.store.frame) == 60
+        assert list(study.pool.metrics) == ["metric.QualityScore-src"]
+        assert list(study.pool.texts) == ["source", "output"]
+    if human:
+        found = json.loads(run("compare", "tree", "--human", "human_mqm", "--json").stdout)
+        assert [row["system"] for row in found["ranking"]] == list(SYSTEMS)
+    else:  # a metric is never taken for what people said
+        assert "human" in run("compare", "tree", code=3).stderr
+
+
+def test_errors_of_mqm_are_taken_as_they_are(run: Run, systems: pd.DataFrame) -> None:
+    heads = "system doc doc_id seg_id rater source target category severity"
+    rows = ["\t".join(heads.split())]
+    for row in systems.to_dict("records"):
+        for _ in range(max(int(row["human"]), 1)):
+            kind = "Style/Awkward\tMinor" if int(row["human"]) else "No-error\tNo-error"
+            told = [row["system"], row["doc"], str(int(row["segment"])), row["segment"], "ann",
+                    row["source"], row["output"], kind]  # fmt: skip
+            rows.append("\t".join(told))
+    Path("mqm.tsv").write_text("\n".join(rows) + "\n")
+    found = json.loads(run("compare", "mqm.tsv", "--json").stdout)
+    assert [row["system"] for row in found["ranking"]] == list(SYSTEMS)
+    assert not found["higher_is_better"]
+    run("init", "study", "mqm.tsv", *LIMITS)
+    with Campaign("study") as study:
+        assert set(study.systems) == set(SYSTEMS) and not study.pool.metrics
+    run("select", "mqm.tsv", "--shared", "--budget", 10, "-o", "sheet.csv")
+    assert len(pd.read_csv("sheet.csv")) == 30

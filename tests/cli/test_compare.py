@@ -278,3 +278,27 @@ def test_a_sheet_for_each_system(run) -> None:
     ):
         said = run("compare", *files, code=2).output.replace("│", " ")
         assert sentence in " ".join(said.split())
+
+
+def test_by_slices(run, tmp_path) -> None:
+    frame = pd.DataFrame({
+        "id": np.tile(np.arange(120), 2), "system": np.repeat(["a", "b"], 120),
+        "language": np.tile(np.repeat(["de", "fr", "ja"], 40), 2),
+    })  # fmt: skip
+    rng = np.random.default_rng(1)
+    better = (frame["system"] == "b") & (frame["language"] == "fr")
+    frame["human"] = rng.integers(1, 5, 240) + 2.0 * better
+    frame.loc[frame["id"] % 40 >= 30, "human"] = np.nan
+    frame.to_csv("rated.csv", index=False)
+    asked = ["compare", "rated.csv", "--human", "human", "--higher-is-better", "-q", "--by"]
+    told = json.loads(run(*asked, "language", "--json").stdout)["slices"]
+    sure = {row["slice"]: row["significant"] for row in told["differences"]}
+    assert sure == {"de": False, "fr": True, "ja": False}
+    text = run(*asked, "language").output
+    assert "significant after the correction for all pairs in all 3 slices" in text
+    assert r"\begin{tabular}" in run(*asked, "language", "--format", "latex").stdout
+    assert "too few" in run(*asked, "language", "--least", "31").output
+    assert "'nation'" in run(*asked, "nation", code=3).output
+    chosen = [*asked, "language", "--chosen", "random", "--system", "system", "--json"]
+    labelled = json.loads(run(*chosen).stdout)["slices"]
+    assert [row["rated"] for row in labelled["slices"]] == [30, 30, 30]

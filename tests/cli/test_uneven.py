@@ -51,6 +51,16 @@ def test_a_spread_is_followed_and_is_no_metric(run: Run, tables: pd.DataFrame) -
     np.testing.assert_allclose(sample.design.inclusion, chance[sample.indices])
 
 
+def test_a_strategy_with_equal_chances_says_that_it_ignores_the_spread(run: Run) -> None:
+    out = ("--budget", "40", "--seed", "1", "-o", "s.csv", "--uncertainty", "doubt")
+    said = " ".join(
+        str(run("select", "pool.csv", *out, "--strategy", "docs-sys+mean").stdout).split()
+    )
+    assert "does not go by the column of --uncertainty" in said
+    said = " ".join(str(run("select", "pool.csv", *out, "--force").stdout).split())
+    assert "does not go by" not in said
+
+
 @pytest.mark.parametrize(
     ("option", "kind"),
     [("judge", "probability"), ("judge:spread", "spread"), ("judge:probability", "probability")],

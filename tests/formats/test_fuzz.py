@@ -8,7 +8,7 @@ import pytest
 
 from fewgold import formats
 from fewgold.formats import Rating, Reading
-from fuzzing import case, rows_in, run, valid, wrong
+from fuzzing import case, logged, rows_in, run, valid, wrong
 
 EACH = 20
 
@@ -16,6 +16,12 @@ EACH = 20
 @pytest.mark.parametrize("name", formats.names())
 def test_damaged_files_are_read_or_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
     failures = run(name, EACH, 1, tmp_path)
+    assert not failures, "\n".join(failures[:5])
+
+
+@pytest.mark.parametrize("name", formats.logs.names())
+def test_damaged_logs_are_read_or_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    failures = logged(name, EACH, 1, tmp_path)
     assert not failures, "\n".join(failures[:5])
 
 

@@ -140,3 +140,11 @@ def test_ids_are_found_by_their_cells_and_said_so() -> None:
     assert found.notes() == ["columns guessed: id = Reply No, metrics = sim"]
     with pytest.raises(DataError, match="cannot tell which column holds the ids"):
         roles(table.assign(**{"Reply No": "R1"}))
+
+
+def test_what_an_id_is_made_of_is_no_metric() -> None:
+    frame = pd.DataFrame(
+        {"talk": ["a", "a", "b", "b"], "turn": [1, 2, 1, 2], "judge": [0.1, 0.7, 0.2, 0.9]}
+    )
+    found = roles(frame, id="talk,turn")
+    assert found.metrics == ("judge",)

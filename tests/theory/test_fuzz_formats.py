@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from fewgold import formats
-from fuzzing import replaced, run, share, tabled
+from fuzzing import logged, replaced, run, share, tabled
 
 pytestmark = pytest.mark.slow
 SEED = int(os.environ.get("FEWGOLD_SEED", "7"))
 TOTAL = 12_000
+EACH_LOG = 1_000
 
 
 @pytest.mark.parametrize("name", formats.names())
@@ -27,6 +28,12 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(name: str, tmp_path: Pa
         failures = run(name, share(TOTAL), SEED, tmp_path)
     finally:
         faulthandler.cancel_dump_traceback_later()
+    assert not failures, f"{len(failures)} failures\n" + "\n".join(failures[:5])
+
+
+@pytest.mark.parametrize("name", formats.logs.names())
+def test_damaged_logs_are_read_or_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    failures = logged(name, EACH_LOG, SEED, tmp_path)
     assert not failures, f"{len(failures)} failures\n" + "\n".join(failures[:5])
 
 

@@ -426,7 +426,7 @@ def test_packed_tables_are_bounded_by_what_they_unpack_to(
 ) -> None:
     data = small().to_csv(index=False).encode()
     assert upload(owner, "a.csv.gz", gzip.compress(data)).status_code == 303
-    monkeypatch.setattr(replay_data, "_MOST_BYTES", len(data) - 1)
+    monkeypatch.setattr(replay_data, "MOST_BYTES", len(data) - 1)
     answer = upload(owner, "a.csv.gz", gzip.compress(data))
     assert answer.status_code == 400
     assert "unpacks to" in answer.text

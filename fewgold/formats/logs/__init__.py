@@ -28,6 +28,8 @@ _WHERE = {
     "mlflow": "mlflow:MLflow",
     "langfuse": "platforms:Langfuse",
 }
+# Those that may be CSV; for other files of text there is no need to load the rest.
+_TABLES = ("promptfoo", "langsmith", "mlflow", "langfuse")
 
 
 def names() -> tuple[str, ...]:
@@ -52,7 +54,9 @@ def recognise(path: str | Path) -> LogFormat | None:
     if not probe.path.exists():
         return None
     file = LogFile(probe)
-    return next((f for f in map(get, _WHERE) if f.recognises(file)), None)
+    table = not probe.is_folder and probe.is_text and probe.text.lstrip()[:1] not in ("{", "[")
+    likely = _TABLES if table else names()
+    return next((f for f in map(get, likely) if f.recognises(file)), None)
 
 
 def read(path: str | Path, format: str | None = None) -> EvalLog:

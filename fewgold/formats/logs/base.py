@@ -5,16 +5,27 @@ from __future__ import annotations
 import json
 import math
 import re
+import uuid
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe, Rejected
-from fewgold.io import is_empty, looks_human, read_file, read_text
+from fewgold.io import (
+    as_text,
+    cell,
+    is_empty,
+    looks_human,
+    read_file,
+    read_text,
+    refuse,
+    write_texts,
+)
 from fewgold.io.cells import NUMBER, text_of
 from fewgold.io.columns import METRIC, looks_like_position
 
@@ -166,13 +177,14 @@ class EvalLog:
         people = dict.fromkeys(n for o in self.outputs for n in o.human)
         for name in people:
             column = as_scores([o.human.get(name) for o in self.outputs])
-            columns[_free("human" if len(people) == 1 else f"human.{name}", columns)] = column
+            called = "human" if len(people) == 1 else f"human.{_sound(name)}"
+            columns[_free(called, columns)] = column
         for name in dict.fromkeys(n for o in self.outputs for n in o.keep):
-            cells = [o.keep.get(name) for o in self.outputs]
+            cells = [_kept(o.keep.get(name)) for o in self.outputs]
             if not all(map(is_empty, cells)):
                 if all(isinstance(v, str | None) for v in cells):
                     cells = [v or "" for v in cells]
-                columns[_free(name, columns)] = cells
+                columns[_free(_sound(name), columns)] = cells
         frame = pd.DataFrame({n: pd.Series(v, dtype=_kind(v)) for n, v in columns.items()})
         if "document" not in columns:
             return frame
@@ -194,6 +206,15 @@ class EvalLog:
         return tuple(found)
 
 
+def _kept(value: Any) -> Any:
+    """A value as it is, but for numbers that are none, or that nobody could write."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 1 << 1000:
+        return None
+    return _sound(value) if isinstance(value, str) else value
+
+
 def _kind(cells: Sequence[Any]) -> Any:
     return "float64" if cells and all(isinstance(v, float) for v in cells) else "object"
 
@@ -212,7 +233,7 @@ def metric_name(name: str, column: Sequence[Any] = ()) -> str:
     >>> metric_name("includes"), metric_name("Faithfulness"), metric_name("score")
     ('includes', 'metric.Faithfulness', 'metric.score')
     """
-    plain = " ".join(name.split()) or "unnamed"
+    plain = " ".join(_sound(name).split()) or "unnamed"
     own = {"id", "document", "system", "input", "output", "reference", "error", "cost", "label"}
     if looks_human(plain) or looks_like_position(plain) or plain.lower() in own:
         return f"{METRIC}{plain}"
@@ -452,7 +473,9 @@ class LogFile:
             found = json.loads(read_text(self.path))
         except (ValueError, RecursionError) as error:
             why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-            raise DataError(f"cannot read {str(self.path)!r}: it is not JSON: {why}") from None
+            raise DataError(
+                f"cannot read {str(self.path)!r}: it is not JSON: {why.rstrip('.')}."
+            ) from None
         if not isinstance(found, Mapping):
             raise DataError(
                 f"cannot read {str(self.path)!r}: expected one JSON object {{…}}, "
@@ -523,3 +546,88 @@ class LogFormat(ABC):
     @abstractmethod
     def read(self, file: LogFile) -> EvalLog:
         """The outputs in a log, every row accounted for."""
+
+    def write(
+        self,
+        path: Path,
+        scores: Sequence[HumanScore],
+        out: Path,
+        name: str,
+        result: Mapping[str, float],
+    ) -> None:
+        """Scores of people in a form that the tool takes.
+
+        Where it takes none, a table with a row for each score and the names by which the tool
+        knows the output, to join with its own results.
+
+        Parameters
+        ----------
+        path
+            The log from which the scored outputs came.
+        scores
+            Each score, by the id and the system that the table of the log has.
+        out
+            The file to write.
+        name
+            What to call the scores.
+        result
+            The estimated score of all outputs (``value``, ``se``, ``low``, ``high``), if known;
+            only tools with a place for it get it.
+        """
+        rows = []
+        for output, score in matched(self.read(LogFile(Probe(path))), scores):
+            kept = {k: v for k, v in output.keep.items() if k in JOINS}
+            rater = {"rater": score.rater} if score.rater else {}
+            system = {"system": output.system} if output.system else {}
+            rows.append({"id": score.id, **kept, **system, **rater, name: score.score})
+        names = list(dict.fromkeys(k for row in rows for k in row))
+        if out.suffix in (".jsonl", ".ndjson"):
+            write_texts({out: lines_of(rows)})
+            return
+        separator = {".csv": ",", ".tsv": "\t"}.get(out.suffix)
+        if separator is None:
+            raise DataError(
+                f"{self.title} reads no scores back, so they are written as a table to join: a "
+                f".csv, .tsv or .jsonl file; got {str(out)!r}."
+            )
+        cells = [[cell(row.get(n, ""), separator) for n in names] for row in rows]
+        write_texts({out: as_text([names, *cells], separator)})
+
+
+#: Columns by which a tool knows an output.
+JOINS = ("run_id", "trace_id", "observation_id", "sample_uuid", "result_id", "testIdx",
+         "promptIdx", "doc_hash", "name", "task")  # fmt: skip
+
+
+def matched(log: EvalLog, scores: Sequence[HumanScore]) -> list[tuple[Output, HumanScore]]:
+    """Each score with the output that it is of; refuses one that the log does not have."""
+    by: dict[tuple[str, str], Output] = {}
+    for (name, _), output in zip(log.names, log.outputs, strict=True):
+        by[name, output.system] = output
+        by.setdefault((name, ""), output)
+    strange = [s.id for s in scores if (s.id, s.system) not in by]
+    refuse("have scores and are not in the log", strange, "Is it another log? Name it with --log.")
+    return [(by[s.id, s.system], s) for s in scores]
+
+
+def lines_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """JSON lines."""
+    return "".join(json.dumps(row, ensure_ascii=False, default=text_of) + "\n" for row in rows)
+
+
+def steady_id(*parts: str) -> str:
+    """An id that is the same each time, so that a score that is sent twice replaces itself."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, "\x1f".join(("fewgold", *parts))))
+
+
+def by_output(pairs: Iterable[tuple[Output, HumanScore]]) -> dict[int, list[HumanScore]]:
+    """The scores of each output, by its identity."""
+    found: dict[int, list[HumanScore]] = {}
+    for output, score in pairs:
+        found.setdefault(id(output), []).append(score)
+    return found
+
+
+def mean_score(scores: Sequence[HumanScore]) -> float:
+    """The mean of the raters of one output."""
+    return math.fsum(s.score for s in scores) / len(scores)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,20 @@ from fewgold.formats.base import Probe
 from fewgold.formats.logs.base import (
     EvalLog,
     Gathered,
+    HumanScore,
     LogFile,
     LogFormat,
     Output,
     at,
+    by_output,
     label,
+    matched,
     mean,
+    mean_score,
     objects,
     said,
 )
+from fewgold.io import write_texts
 
 # Correct, incorrect, partially correct, no answer: how Inspect itself counts them.
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
@@ -78,6 +85,107 @@ class Inspect(LogFormat):
         if failed:
             found.notes.append(f"{failed} samples ended with an error (column error)")
         return found.done()
+
+    def write(
+        self,
+        path: Path,
+        scores: Sequence[HumanScore],
+        out: Path,
+        name: str,
+        result: Mapping[str, float],
+    ) -> None:
+        """A copy of the log with a score of people on each rated sample.
+
+        Its results get one more scorer: the mean of the ratings and, where known, the estimate of
+        all samples with its interval.
+        """
+        if path.is_dir():
+            raise DataError(
+                f"{str(path)!r} is a folder of logs. Write scores into one of them: name it with "
+                "--log."
+            )
+        log = self.read(LogFile(Probe(path)))
+        log.require(str(path))
+        given = by_output(matched(log, scores))
+        made = {k: _score(given[id(o)]) for k, o in enumerate(log.outputs) if id(o) in given}
+        _, samples = _opened(path)
+        if all(place.startswith("summary ") for place, _ in samples):
+            raise DataError(f"{str(path)!r} has summaries only, and no samples to write to.")
+        for k, score in made.items():
+            sample = samples[k][1]
+            held = sample.get("scores")
+            sample["scores"] = {**(held if isinstance(held, Mapping) else {}), name: score}
+        total = _scorer(name, [s["value"] for s in made.values()], len(samples), result)
+        with path.open("rb") as start:
+            zipped = start.read(4) == b"PK\x03\x04"
+        if not zipped:
+            whole = dict(LogFile(Probe(path)).object())
+            whole["samples"] = [sample for _, sample in samples]
+            whole["results"] = _with_scorer(whole.get("results"), total)
+            write_texts({out: _dumped(whole)})
+            return
+        write_texts({out: _packed(path, dict(samples), total)})
+
+
+def _score(scores: Sequence[HumanScore]) -> dict[str, Any]:
+    """What people said of a sample, as a score."""
+    raters = sorted({s.rater for s in scores} - {""})
+    comments = [s.comment for s in scores if s.comment]
+    return {
+        "value": mean_score(scores), "answer": None, "explanation": "\n".join(comments) or None,
+        "metadata": {"scored_by": "people", "ratings": len(scores), "raters": raters},
+        "history": [],
+    }  # fmt: skip
+
+
+def _scorer(
+    name: str, values: Sequence[float], samples: int, result: Mapping[str, float]
+) -> dict[str, Any]:
+    """The results of one more scorer."""
+    metrics = {"mean_of_rated": math.fsum(values) / len(values)} if values else {}
+    known = {"value": "estimate", "se": "stderr", "low": "ci_low", "high": "ci_high"}
+    metrics |= {told: float(result[k]) for k, told in known.items() if k in result}
+    return {
+        "name": name, "scorer": name, "scored_samples": len(values),
+        "unscored_samples": samples - len(values), "params": {},
+        "metrics": {k: {"name": k, "value": v, "params": {}} for k, v in metrics.items()},
+        "metadata": {"scored_by": "people"},
+    }  # fmt: skip
+
+
+def _with_scorer(results: Any, total: Mapping[str, Any]) -> dict[str, Any]:
+    held = dict(results) if isinstance(results, Mapping) else {}
+    others = [s for s in objects(held.get("scores")) if s.get("name") != total["name"]]
+    return {**held, "scores": [*others, total]}
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _packed(path: Path, samples: Mapping[str, Any], total: Mapping[str, Any]) -> bytes:
+    """The zip file of a log, with these samples and one more scorer in its results."""
+    scores = {
+        (label(s.get("id")), label(s.get("epoch"))): s["scores"]
+        for s in samples.values() if s.get("scores")
+    }  # fmt: skip
+    out = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for info in {i.filename: i for i in old.infolist()}.values():
+            name, body = info.filename, old.read(info)
+            if name in samples:
+                body = _dumped(samples[name]).encode()
+            elif name in ("header.json", "results.json"):
+                held = json.loads(body)
+                held["results"] = _with_scorer(held.get("results"), total)
+                body = _dumped(held).encode()
+            elif "summar" in name and isinstance(brief := json.loads(body), list):
+                for s in objects(brief):
+                    if made := scores.get((label(s.get("id")), label(s.get("epoch")))):
+                        s["scores"] = made  # type: ignore[index]
+                body = _dumped(brief).encode()
+            new.writestr(name, body)
+    return out.getvalue()
 
 
 def log_files(folder: Path) -> list[Path]:
@@ -217,8 +325,3 @@ def _values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _letter(value: Any) -> Any:
     return _LETTERS.get(value, value) if isinstance(value, str) else value
-
-
-def reducible(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The results of the scorers in a header."""
-    return objects(at(header, "results", "scores"))

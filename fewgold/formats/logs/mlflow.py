@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
+from fewgold.formats.base import Probe
 from fewgold.formats.logs.base import (
     EvalLog,
     Gathered,
+    HumanScore,
     LogFile,
     LogFormat,
     Output,
     at,
+    by_output,
     dumped,
     label,
+    lines_of,
+    matched,
     mean,
+    mean_score,
     number,
     objects,
     parsed,
     said,
 )
+from fewgold.io import write_texts
 
 _METRIC = re.compile(r"(.+?)(?:/v\d+)?/(?:score|value)")
 _INPUTS = ("inputs", "request", "input", "question", "prompt", "request_preview")
@@ -38,7 +47,10 @@ class MLflow(LogFormat):
 
     name = "mlflow"
     title = "MLflow"
-    takes = "a table in split orient with one more column, as mlflow.load_table reads it"
+    takes = (
+        "a table in split orient with one more column, as mlflow.load_table reads it; of traces "
+        "JSON lines with the arguments of mlflow.log_feedback"
+    )
 
     def recognises(self, file: LogFile) -> bool:
         """A table whose columns end in /score or /value, or traces with assessments."""
@@ -72,6 +84,39 @@ class MLflow(LogFormat):
             base = seen.setdefault(key, id_ or str(k))
             found.use(_output(flat, base, id_))
         return found.done()
+
+    def write(
+        self,
+        path: Path,
+        scores: Sequence[HumanScore],
+        out: Path,
+        name: str,
+        result: Mapping[str, float],
+    ) -> None:
+        """A table with one more column; for traces the arguments of ``mlflow.log_feedback``."""
+        file = LogFile(Probe(path))
+        log = self.read(file)
+        log.require(str(path))
+        pairs = matched(log, scores)
+        if all("trace_id" in o.keep for o, _ in pairs) and out.suffix in (".jsonl", ".ndjson"):
+            write_texts({out: lines_of(
+                {"trace_id": o.keep["trace_id"], "name": name, "value": s.score,
+                 "source": {"source_type": "HUMAN", "source_id": s.rater or "rater"},
+                 **({"rationale": s.comment} if s.comment else {})}
+                for o, s in pairs
+            )})  # fmt: skip
+            return
+        if not _is_split(file):
+            return super().write(path, scores, out, name, result)
+        given = by_output(pairs)
+        made = [mean_score(given[id(o)]) if id(o) in given else None for o in log.outputs]
+        column = f"{name}/v1/score"
+        old = [str(c) for c in file.whole["columns"]]
+        if column in old:
+            raise DataError(f"the table has a column {column!r}. Choose another name with --name.")
+        data = [[*row, v] for row, v in zip(file.whole["data"], made, strict=True)]
+        whole = {"columns": [*old, column], "data": data}
+        write_texts({out: json.dumps(whole, ensure_ascii=False) + "\n"})
 
 
 def _is_split(file: LogFile) -> bool:

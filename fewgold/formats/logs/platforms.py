@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from fewgold.errors import DataError
+from fewgold.formats.base import Probe
 from fewgold.formats.logs.base import (
     EvalLog,
     Gathered,
+    HumanScore,
     LogFile,
     LogFormat,
     Output,
     at,
     label,
+    lines_of,
+    matched,
     mean,
     number,
     objects,
     parsed,
     said,
+    steady_id,
 )
-from fewgold.io import plain
+from fewgold.io import plain, write_texts
 
 # Langfuse: fields of traces and observations, in camel case or with underscores -----------------
 
@@ -91,6 +98,28 @@ class Langfuse(LogFormat):
                     Output(trace, scores=metrics, human=human, keep={"trace_id": trace})
                 )
         return found.done()
+
+    def write(
+        self,
+        path: Path,
+        scores: Sequence[HumanScore],
+        out: Path,
+        name: str,
+        result: Mapping[str, float],
+    ) -> None:
+        """One object per score, as the public API takes it."""
+        rows = []
+        for output, score in matched(self.read(LogFile(Probe(path))), scores):
+            place = {"traceId": output.keep["trace_id"]}
+            if "observation_id" in output.keep:
+                place["observationId"] = output.keep["observation_id"]
+            told = {"comment": score.comment} if score.comment else {}
+            rater = {"metadata": {"rater": score.rater}} if score.rater else {}
+            rows.append({
+                "id": steady_id(name, score.id, score.system, score.rater), **place, "name": name,
+                "value": score.score, "dataType": "NUMERIC", **told, **rater,
+            })  # fmt: skip
+        write_texts({out: lines_of(rows)})
 
 
 def _peek(file: LogFile) -> Any:
@@ -223,6 +252,31 @@ class LangSmith(LogFormat):
         if inner:
             found.notes.append(f"{inner} steps inside of runs are not items of their own")
         return found.done()
+
+    def write(
+        self,
+        path: Path,
+        scores: Sequence[HumanScore],
+        out: Path,
+        name: str,
+        result: Mapping[str, float],
+    ) -> None:
+        """The arguments of ``Client.create_feedback``, an object per score."""
+        rows = []
+        for output, score in matched(self.read(LogFile(Probe(path))), scores):
+            if not output.keep.get("run_id"):
+                raise DataError(
+                    f"{str(path)!r} does not say which run made the output {score.id!r}, and "
+                    "feedback is about runs. Take an export with the ids of the runs."
+                )
+            told = {"comment": score.comment} if score.comment else {}
+            rater = {"source_info": {"rater": score.rater}} if score.rater else {}
+            rows.append({
+                "run_id": output.keep["run_id"], "key": name, "score": score.score,
+                "feedback_id": steady_id(name, score.id, score.system, score.rater),
+                "feedback_source_type": "api", **told, **rater,
+            })  # fmt: skip
+        write_texts({out: lines_of(rows)})
 
 
 def _example(row: Mapping[str, Any]) -> str:

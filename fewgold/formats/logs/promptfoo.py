@@ -18,6 +18,7 @@ from fewgold.formats.logs.base import (
     label,
     mean,
     objects,
+    parsed,
     said,
 )
 from fewgold.io import TableFile, is_empty, read_file
@@ -169,8 +170,6 @@ def _conversation(row: Mapping[str, Any]) -> str:
 
 def _chat(prompt: Any) -> Any:
     """A prompt as messages where it is a JSON list of them."""
-    from fewgold.formats.logs.base import parsed
-
     found = parsed(prompt)
     return found if isinstance(found, list) and objects(found) else prompt
 

@@ -1,0 +1,632 @@
+"""Begin a campaign in the browser: upload a table, check it, plan, and say what raters see."""
+
+from __future__ import annotations
+
+import io
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import UploadFile
+
+from fewgold.common.checks import as_limits
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.formats import RatingScale
+from fewgold.planning import Outlook
+from fewgold.report import number
+from fewgold.web import beginning
+from fewgold.web.beginning import NONE, ROLES, CampaignPlan, DraftTable, Known, NamedColumns
+from fewgold.web.drafts import Draft, Drafts, unpack
+from fewgold.web.drawing import chart
+from fewgold.web.files import Recent
+from fewgold.web.folder import Campaigns
+from fewgold.web.forms import Field, Fields, Form, Sent, SentFiles, by_name, plan_command
+from fewgold.web.jobs import Job, Jobs, Progress
+from fewgold.web.replay_data import MOST_ROWS, SUFFIXES
+from fewgold.web.site import Site
+
+_SOON = 1.5  # seconds within which a job is waited for, instead of showing its progress
+_ROWS = 5  # of the table, as an example
+
+
+class DraftDesk:
+    """Drafts, their tables and the jobs that work on them, for one server."""
+
+    def __init__(self, site: Site, campaigns: Campaigns) -> None:
+        self.site, self.campaigns = site, campaigns
+        self.drafts, self.jobs = Drafts(campaigns.folder), Jobs()
+        self._tables = Recent(4)
+
+    def draft(self, key: str) -> Draft:
+        """The draft of that name."""
+        found = self.drafts.get(key)
+        if found is None:
+            raise HTTPException(
+                404, "This campaign is not in preparation (any more). It may have begun already."
+            )
+        return found
+
+    def table(self, draft: Draft, chosen: NamedColumns | None = None) -> DraftTable:
+        """Its table, read once, with the columns that were chosen."""
+        read = self._tables.get((draft.key, draft.pair), lambda: DraftTable.read(draft))
+        now = NamedColumns.of(draft) if chosen is None else chosen
+        return self._tables.get(
+            (draft.key, draft.pair, now), lambda: read.with_columns(now)
+        )  # fmt: skip
+
+
+def routes(site: Site, campaigns: Campaigns) -> APIRouter:
+    """The pages, for the owner."""
+    router = APIRouter(prefix="/begin", dependencies=[Depends(site.owner)])
+    desk = DraftDesk(site, campaigns)
+    _uploading(router, desk)
+    _watching(router, desk)
+    _checking(router, desk)
+    _planning(router, desk)
+    _creating(router, desk)
+    return router
+
+
+# 1. Upload
+
+
+def _uploading(router: APIRouter, desk: DraftDesk) -> None:
+    def page(request: Request, status: int = 200, trouble: str = "") -> HTMLResponse:
+        return desk.site.page(
+            request, "begin.html", status, drafts=desk.drafts.all(), trouble=trouble,
+            suffixes=[*SUFFIXES, ".zip", ".tgz", ".tar", ".gz"], most=MOST_ROWS,
+            commands=[
+                ("fewgold doctor FILE", "What a file is, and what is wrong with it."),
+                ("fewgold init STUDY FILE", "Begin a campaign with it."),
+            ],
+        )  # fmt: skip
+
+    @router.get("", response_class=HTMLResponse)
+    def begin(request: Request) -> HTMLResponse:
+        return page(request)
+
+    @router.post("")
+    def upload(request: Request, form: SentFiles) -> Response:
+        file = form.get("file")
+        try:
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise DataError("no file came. Choose one first.")
+            draft = desk.drafts.begin(file.filename, file.file)
+            return _look(desk, draft)
+        except FewgoldError as error:
+            return page(request, 400, error.message_for("web"))
+
+    @router.post("/demo")
+    def demo(request: Request) -> Response:
+        try:
+            made = io.BytesIO(_demo().encode())
+            return _look(desk, desk.drafts.begin("demo-systems.csv", made))
+        except FewgoldError as error:
+            return page(request, 400, error.message_for("web"))
+
+    @router.post("/{key}/delete")
+    def delete(key: str) -> Response:
+        desk.drafts.remove(desk.draft(key))
+        return RedirectResponse("/begin", 303)
+
+
+def _look(desk: DraftDesk, draft: Draft) -> Response:
+    """Unpack and read an upload; what cannot be read is not kept."""
+
+    def work(progress: Progress) -> str:
+        try:
+            progress(0, 3)
+            unpack(draft)
+            progress(1, 3)
+            if len(draft.pairs) < 2:  # else the owner has to choose one first
+                table = desk.table(draft)
+                progress(2, 3)
+                _ = table.diagnosis
+            return f"/begin/{draft.key}/table"
+        except BaseException:
+            desk.drafts.remove(draft)
+            raise
+
+    try:
+        job = desk.jobs.start(f"Reading {draft.name}", work)
+    except FewgoldError:
+        desk.drafts.remove(draft)
+        raise
+    return _onward(job)
+
+
+def _onward(job: Job) -> Response:
+    """To the result of a job if it is there soon, else to its progress."""
+    job.wait(_SOON)
+    if job.state == "finished":
+        return RedirectResponse(job.result, 303)
+    if job.state == "failed":
+        raise DataError(job.sentence)
+    return RedirectResponse(f"/begin/job/{job.id}", 303)
+
+
+def _demo() -> str:
+    """Three systems of the embedded set, with texts and metrics, and nobody's ratings."""
+    import pandas as pd
+
+    from fewgold.datasets import demo_systems, load_demo
+
+    parts = []
+    for k, system in enumerate(demo_systems("ende")[:3]):
+        pool, _ = load_demo("ende", system=system, texts=True)
+        columns: dict[str, Any] = {"segment": pool.ids, "document": pool.documents}
+        columns |= {"system": f"system {k + 1}", **pool.texts}
+        columns |= {m: np.round(pool.metrics[m], 4) for m in ("comet", "bleurt", "chrf")}
+        parts.append(pd.DataFrame(columns))
+    return str(pd.concat(parts).to_csv(index=False, lineterminator="\n"))
+
+
+def _watching(router: APIRouter, desk: DraftDesk) -> None:
+    """Jobs that take longer: their progress, and they can be cancelled."""
+
+    def of(id: str) -> Job:
+        found = desk.jobs.get(id)
+        if found is None:
+            raise HTTPException(404, "This job is not known here (any more).")
+        return found
+
+    @router.get("/job/{id}")
+    def job(request: Request, id: str) -> Response:
+        found = of(id)
+        if found.state == "finished":
+            return RedirectResponse(found.result, 303)
+        return desk.site.page(request, "begin_job.html", job=found, state=found.state)
+
+    @router.get("/job/{id}/progress")
+    def progress(request: Request, id: str) -> Response:
+        found = of(id)
+        if found.state != "running":
+            return Response(status_code=200, headers={"HX-Redirect": f"/begin/job/{id}"})
+        return desk.site.page(request, "begin_progress.html", job=found)
+
+    @router.post("/job/{id}/cancel")
+    def cancel(id: str) -> Response:
+        found = of(id)
+        found.stop.set()  # it does when it next reports its progress
+        found.wait(_SOON)
+        return RedirectResponse(f"/begin/job/{id}", 303)
+
+
+# 2. The table: what the doctor says, and what the columns are
+
+
+def _checking(router: APIRouter, desk: DraftDesk) -> None:
+    def page(
+        request: Request, draft: Draft, table: DraftTable, status: int = 200, trouble: str = ""
+    ) -> HTMLResponse:
+        found, names = table.roles, table.columns
+        cells = found.cells
+        preview = table.frame.head(_ROWS)
+        words = ["fewgold", "doctor", draft.shown, *_doctor_options(table)]
+        told = table.diagnosis.findings
+        return desk.site.page(
+            request, "begin_table.html", status, draft=draft, table=table, found=found,
+            names=names, trouble=trouble, findings=told, facts=_facts(table),
+            numbers=[n for n in names if cells[n].numeric or n in found.metrics + found.human],
+            words=[n for n in names if not cells[n].numeric or n in found.texts],
+            rows=[[str(v)[:200] for v in row] for row in preview.to_numpy().tolist()],
+            pairs=draft.pairs, labels={1: "larger is better", -1: "larger is worse", 0: "neither"},
+            commands=[(shlex.join(words), "What is in the file, and what is wrong with it.")],
+        )  # fmt: skip
+
+    @router.get("/{key}/table", response_class=HTMLResponse)
+    def table(request: Request, key: str) -> Response:
+        draft = desk.draft(key)
+        if draft.pair is None and len(draft.pairs) > 1:
+            return desk.site.page(request, "begin_pair.html", draft=draft, trouble="")
+        return page(request, draft, desk.table(draft))
+
+    @router.post("/{key}/pair")
+    def pair(request: Request, key: str, form: Sent) -> Response:
+        draft, chosen = desk.draft(key), form.text("pair")
+        if chosen not in draft.pairs:
+            raise UnknownNameError("language pair", chosen, draft.pairs)
+        draft.keep(pair=chosen, columns={})
+        return _reread(desk, draft)
+
+    @router.post("/{key}/table")
+    def choose(request: Request, key: str, form: SentFiles) -> Response:
+        draft, fields = desk.draft(key), Fields.of(form)
+        before = desk.table(draft)
+        try:
+            chosen = _chosen(fields, before)
+            after = desk.table(draft, chosen)
+            _ = after.roles
+        except FewgoldError as error:
+            return page(request, draft, before, 400, error.message_for("web"))
+        kept = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(chosen).items()}
+        try:
+            if fields.text("go") == "look":
+                draft.keep(columns=kept)
+                return RedirectResponse(f"/begin/{key}/table", 303)
+            _check(after)
+        except FewgoldError as error:
+            return page(request, draft, after, 400, error.message_for("web"))
+        draft.keep(columns=kept)
+        return RedirectResponse(f"/begin/{key}/plan", 303)
+
+
+def _reread(desk: DraftDesk, draft: Draft) -> Response:
+    def work(progress: Progress) -> str:
+        progress(0, 2)
+        table = desk.table(draft)
+        progress(1, 2)
+        _ = table.diagnosis
+        return f"/begin/{draft.key}/table"
+
+    return _onward(desk.jobs.start(f"Reading {draft.name}", work))
+
+
+def _doctor_options(table: DraftTable) -> list[str]:
+    words = []
+    for name, value in table.chosen.told.items():
+        if name != "cost":
+            told = ",".join(value) if isinstance(value, list) else value
+            words += [f"--{name}", told]
+    return words if table.chosen != NamedColumns() else []
+
+
+def _facts(table: DraftTable) -> list[tuple[str, str]]:
+    """What was found, in a few words."""
+    found = table.roles
+    facts = [("Rows", f"{len(table.frame):,}")]
+    for name, column in (("Segments", found.id), ("Documents", found.document)):
+        count = 0 if column is None else len(set(found.cells.labels(column)) - {""})
+        facts.append((name, f"{count:,}" if column is not None else "not found"))
+    if table.all_systems:
+        facts.append(("Systems", f"{len(table.all_systems):,}"))
+    facts.append(("Metrics", f"{len(found.metrics):,}"))
+    facts.append(("Texts for raters", ", ".join(found.texts) or "none"))
+    return facts
+
+
+def _chosen(fields: Fields, table: DraftTable) -> NamedColumns:
+    """The columns of the form."""
+    told: dict[str, Any] = {}
+    for role in ROLES:
+        column = fields.text(role)
+        if column and column not in table.columns:
+            raise UnknownNameError("column", column, table.columns)
+        told[role] = column or (None if role == "id" else NONE)
+    for role in ("metrics", "texts", "human"):
+        columns = fields.many(role)
+        for column in columns:
+            if column not in table.columns:
+                raise UnknownNameError("column", column, table.columns)
+        told[role] = tuple(columns)
+    if told["id"] is None:
+        raise DataError("which column names the segments? Choose it.")
+    taken = [v for k, v in told.items() if k in ROLES and v not in (None, NONE)]
+    taken += [c for role in ("metrics", "texts", "human") for c in told[role]]
+    if (twice := next((c for c in taken if taken.count(c) > 1), None)) is not None:
+        raise DataError(f"the column {twice!r} is chosen for two things. Choose it for one.")
+    # The systems that were shown are of the column that was chosen then.
+    if told["system"] == (table.roles.system or NONE) and len(table.all_systems) > 1:
+        ticked = tuple(s for s in table.all_systems if s in fields.many("systems"))
+        told["systems"] = None if set(ticked) == set(table.all_systems) else ticked
+    return NamedColumns(**told)
+
+
+def _check(table: DraftTable) -> None:
+    """Refuse a table of which no campaign can be made."""
+    pool = table.segments
+    if len(pool) < 2:
+        raise DataError(
+            f"the table has {len(pool)} segment; there must be two or more to choose from."
+        )
+
+
+# 3. The plan: scale, strategy and budget, with the ± that they lead to
+
+SCALES = {
+    "0,1": "yes or no (0 or 1)",
+    "1,5": "1 to 5",
+    "1,7": "1 to 7",
+    "0,100": "0 to 100",
+    "mqm": "error points (MQM, 0 to 25)",
+    "other": "other ends",
+    "none": "any number",
+}
+BETTER = {"": "not told", "higher": "more is better", "lower": "less is better"}
+
+
+def plan_fields(table: DraftTable, about: Known | None) -> dict[str, Field]:
+    """The fields of the plan, for that table."""
+    pool = table.segments
+    size, several = len(pool), len(table.systems) > 1 and table.crossed
+    most = size
+    usual = min(100, -(-size // 2))
+    told = "from the human scores in the table" if about is not None else "a guess by the scale"
+    fields = [
+        Field("scale", "Rating scale", "0,100", choices=tuple(SCALES.items())),
+        Field("low", "Scale from", "", -1e9, 1e9, optional=True, hint="For other ends."),
+        Field("high", "Scale to", "", -1e9, 1e9, optional=True),
+        Field("better", "Which end is good", "higher", choices=tuple(BETTER.items()),
+              hint="Raters are told beside the scale."),
+        Field("strategy", "How segments are chosen", beginning.strategies(pool)[0][0],
+              choices=tuple((n, n if k else f"{n} (recommended)")
+                            for k, (n, _) in enumerate(beginning.strategies(pool)))),
+        Field("budget", "Segments to rate", str(usual), 1, most, True,
+              slider=(min(10, most), most, 1) if most > 10 else None,
+              hint="Each is rated for every system." if several else ""),
+        Field("each", "Raters for each segment", "1", 1, 99, True),
+        Field("confidence", "Confidence", "0.95", 0.5, 0.9999),
+        Field("tolerance", "CampaignPlan ±", "", 1e-9, 1e9, optional=True,
+              hint="May be empty. The pages then say what is still missing."),
+        Field("sd", "Spread of the scores (sd)", "", 1e-9, 1e9, optional=True,
+              hint=f"Empty: {told}."),
+    ]  # fmt: skip
+    if pool.metrics:
+        fields.append(
+            Field("correlation", "Correlation of the metrics with people", "", -0.999, 0.999,
+                  optional=True, hint=f"Empty: {told if about is not None else '0.5, a guess'}.")
+        )  # fmt: skip
+    return by_name(*fields)
+
+
+def scale_of(form: Form) -> tuple[str | tuple[float, float] | None, bool | None]:
+    """The scale and which end is good, as a campaign takes them."""
+    better = {"higher": True, "lower": False}.get(form["better"] or "")
+    name = form["scale"]
+    if name == "none" or name is None:
+        return None, better
+    if name == "mqm":
+        return "mqm", False
+    if name == "other":
+        if form["low"] is None or form["high"] is None:
+            raise FewgoldError("say where the scale begins and where it ends.")
+        return (form["low"], form["high"]), better
+    low, high = name.split(",")
+    return (float(low), float(high)), better
+
+
+def read_plan(table: DraftTable, about: Known | None, sent: Mapping[str, str]) -> Form:
+    """What was sent, with sentences about fields that do not go together."""
+    form = Form.of(plan_fields(table, about), sent)
+    if form["scale"] == "other":
+        low, high = form["low"], form["high"]
+        if low is None or high is None:
+            form = form.but(**{"low" if low is None else "high": "Expected a number."})
+        elif not low < high:
+            form = form.but(high=f"Expected more than {low:g}, where the scale begins.")
+    if form["tolerance"] is not None and not form.errors:
+        ends = as_limits(scale_of(form)[0])
+        if ends is not None and form["tolerance"] >= (ends[1] - ends[0]) / 2:
+            most = (ends[1] - ends[0]) / 2
+            form = form.but(tolerance=f"Expected less than half of the scale ({most:g}).")
+    return form
+
+
+def expected(
+    table: DraftTable, about: Known | None, form: Form
+) -> tuple[dict[str, Any] | None, str]:
+    """What the budget would bring, strategy by strategy; or a sentence why that is not known."""
+    lacking = form.lacks(*form.fields)
+    if lacking:
+        return None, lacking
+    try:
+        return _expected(table, about, form), ""
+    except FewgoldError as error:
+        return None, error.message_for("web")
+
+
+def _expected(table: DraftTable, about: Known | None, form: Form) -> dict[str, Any]:
+    limits, better = scale_of(form)
+    ends = as_limits(limits)
+    taken = about or beginning.guess(ends, better, table)
+    if form["sd"] is not None:
+        taken = replace(taken, sd=form["sd"])
+    if "correlation" in form.fields and form["correlation"] is not None:
+        taken = replace(taken, correlation=form["correlation"])
+    several = table.crossed and len(table.systems) > 1
+    n, level, size = form["budget"], form["confidence"], len(table.segments)
+    outlook = beginning.outlook(table, taken)
+    apart = beginning.outlook(table, taken, differences=True) if several else None
+    rows, series = [], []
+    for name, does in beginning.strategies(table.segments):
+        by = beginning.formula(name)
+        half = outlook.half_width(by, n, level)
+        own = name == form["strategy"]
+        rows.append({
+            "strategy": name, "does": does, "half": _width(half), "own": own,
+            "apart": "" if apart is None else _width(apart.half_width(by, n, level)),
+        })  # fmt: skip
+        if own or name == "random+mean":
+            points = _curve(outlook, by, n, level)
+            mark = (float(n), half) if math.isfinite(half) else None
+            series.append((name, points, mark))
+    series.sort(key=lambda one: one[0] != form["strategy"])
+    own_row = next(row for row in rows if row["own"])
+    shown = None
+    if all(len(points) > 2 for _, points, _ in series):
+        shown = chart(
+            series, "segments rated", "± of the interval", height=300, level=form["tolerance"]
+        )
+    options: dict[str, Any] = {
+        "half_width": round(outlook.half_width(beginning.formula(form["strategy"]), n, level), 4),
+        "confidence": level if level != 0.95 else None, "sd": taken.sd,
+        "correlation": taken.correlation or None,
+        "metrics": outlook.slopes if taken.correlation else None, "icc": outlook.icc,
+        "per_document": None if outlook.per_document is None else round(outlook.per_document, 2),
+        "size": size,
+    }  # fmt: skip
+    finite = math.isfinite(options["half_width"]) and options["half_width"] > 0
+    systems = max(len(table.systems), 1) if several else 1
+    return {
+        "rows": rows, "shown": shown, "half": own_row["half"], "apart": own_row["apart"],
+        "strategy": form["strategy"], "n": n, "size": size, "level": f"{100 * level:g}%",
+        "ratings": n * systems * form["each"], "systems": systems, "each": form["each"],
+        "known": taken, "guessed": about is None and form["sd"] is None,
+        "sd": number(taken.sd), "scale": RatingScale(ends, better).words,
+        "command": plan_command(options) if finite else "",
+    }  # fmt: skip
+
+
+def _width(half: float) -> str:
+    return number(half) if math.isfinite(half) else "unknown"
+
+
+def _curve(outlook: Outlook, strategy: str, n: int, level: float) -> list[tuple[float, float]]:
+    """Half-widths by number of ratings around the budget; those of few ratings are left out."""
+    size = outlook.size or 4 * n
+    counts = np.unique(np.geomspace(max(min(n / 4, size), 4), min(4 * n, size), 40).round())
+    points = [(float(k), outlook.half_width(strategy, int(k), level)) for k in {*counts, float(n)}]
+    own = outlook.half_width(strategy, n, level)
+    most = 4 * own if math.isfinite(own) and own > 0 else math.inf
+    return sorted((k, half) for k, half in points if math.isfinite(half) and half <= most)
+
+
+def _planning(router: APIRouter, desk: DraftDesk) -> None:
+    def ready(key: str) -> tuple[Draft, DraftTable, Known | None]:
+        draft = desk.draft(key)
+        table = desk.table(draft)
+        _check(table)
+        return draft, table, beginning.known(table)
+
+    def kept(draft: Draft) -> dict[str, str]:
+        found = draft.state.get("plan")
+        return {k: str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+    def page(
+        request: Request, name: str, draft: Draft, table: DraftTable, about: Known | None,
+        form: Form, status: int = 200, **more: Any,
+    ) -> HTMLResponse:  # fmt: skip
+        answer = expected(table, about, form)
+        lines = [(f"fewgold strategies {shlex.quote(draft.shown)}", "Further strategies.")]
+        if answer[0] is not None and answer[0]["command"]:
+            lines.insert(0, (answer[0]["command"], "How many ratings lead to that ±."))
+        return desk.site.page(
+            request, name, status, draft=draft, table=table, about=about, form=form,
+            answer=answer, commands=lines, beside="results" in name, **more,
+        )  # fmt: skip
+
+    @router.get("/{key}/plan", response_class=HTMLResponse)
+    def plan(request: Request, key: str) -> Response:
+        draft, table, about = ready(key)
+        form = read_plan(table, about, {**kept(draft), **request.query_params})
+        return page(request, "begin_plan.html", draft, table, about, form)
+
+    @router.get("/{key}/plan/results", response_class=HTMLResponse)
+    def results(request: Request, key: str) -> Response:
+        draft, table, about = ready(key)
+        form = read_plan(table, about, request.query_params)
+        answer = page(request, "begin_plan_results.html", draft, table, about, form)
+        if form.errors and "hx-request" in request.headers:
+            answer.headers["HX-Reswap"] = "none"  # what was shown so far stays
+        return answer
+
+    @router.post("/{key}/plan")
+    def planned(request: Request, key: str, sent: Sent) -> Response:
+        draft, table, about = ready(key)
+        form = read_plan(table, about, dict(sent.pairs))
+        if form.errors:
+            return page(request, "begin_plan.html", draft, table, about, form, 400)
+        draft.keep(plan=dict(form.texts))
+        return RedirectResponse(f"/begin/{key}/texts", 303)
+
+
+# 4. What raters see, and the campaign
+
+_QUESTION = 2000
+
+
+def _creating(router: APIRouter, desk: DraftDesk) -> None:
+    def ready(key: str) -> tuple[Draft, DraftTable, Form]:
+        draft = desk.draft(key)
+        table = desk.table(draft)
+        _check(table)
+        kept = draft.state.get("plan")
+        about = beginning.known(table)
+        plan = {k: str(v) for k, v in kept.items()} if isinstance(kept, dict) else {}
+        return draft, table, read_plan(table, about, plan)
+
+    def page(
+        request: Request, draft: Draft, table: DraftTable, plan: Form, texts: Mapping[str, str],
+        status: int = 200, trouble: str = "",
+    ) -> HTMLResponse:  # fmt: skip
+        wanted = _wanted(draft, table, plan, texts)
+        ends = (0.0, 25.0) if wanted.limits == "mqm" else wanted.limits
+        scale = RatingScale(ends if not isinstance(ends, str) else None, wanted.higher_is_better)
+        name = beginning.folder_name(wanted.name, desk.campaigns.all())
+        pool, _, notes = table.pool
+        example = {k: str(v[0]) for k, v in pool.texts.items()}
+        return desk.site.page(
+            request, "begin_texts.html", status, draft=draft, table=table, wanted=wanted,
+            texts={"question": "", **texts}, scale=scale, usual=scale.asked(), example=example,
+            notes=notes, folder=name, trouble=trouble,
+            commands=beginning.commands(table, wanted, name),
+        )  # fmt: skip
+
+    @router.get("/{key}/texts", response_class=HTMLResponse)
+    def texts(request: Request, key: str) -> Response:
+        draft, table, plan = ready(key)
+        if plan.errors or not isinstance(draft.state.get("plan"), dict):
+            return RedirectResponse(f"/begin/{key}/plan", 303)
+        kept = draft.state.get("texts")
+        return page(request, draft, table, plan, kept if isinstance(kept, dict) else {})
+
+    @router.post("/{key}/texts")
+    def create(request: Request, key: str, sent: Sent) -> Response:
+        draft, table, plan = ready(key)
+        given = {
+            "name": sent.text("name")[:200],
+            "question": sent.text("question").replace("\r\n", "\n"),
+            "seed": str(draft.state.get("texts", {}).get("seed") or ""),
+        }
+        try:
+            if plan.errors:
+                raise FewgoldError("the plan has fields that cannot be used. Go back to it.")
+            if len(given["question"]) > _QUESTION or "\x00" in given["question"]:
+                raise FewgoldError(f"the question must have at most {_QUESTION} characters.")
+            wanted = _wanted(draft, table, plan, given)
+            if not given["name"]:
+                raise FewgoldError("give the campaign a name.")
+            wanted.check()
+            draft.keep(texts=given)
+            if sent.text("go") == "look":
+                return RedirectResponse(f"/begin/{key}/texts", 303)
+            folder = desk.campaigns.folder
+            name = beginning.folder_name(wanted.name, desk.campaigns.all())
+
+            def work(progress: Progress) -> str:
+                beginning.create(draft, wanted, folder, name, progress)
+                desk.drafts.remove(draft)
+                return f"{desk.campaigns.address(name)}/overview"
+
+            return _onward(desk.jobs.start(f"Beginning {wanted.name}", work))
+        except FewgoldError as error:
+            return page(request, draft, table, plan, given, 400, error.message_for("web"))
+
+
+def _wanted(draft: Draft, table: DraftTable, plan: Form, texts: Mapping[str, str]) -> CampaignPlan:
+    """All that was decided."""
+    limits, better = scale_of(plan)
+    question = str(texts.get("question") or "").strip()
+    seed = str(texts.get("seed") or "")
+    return CampaignPlan(
+        name=str(texts.get("name") or "").strip() or _name(draft),
+        strategy=plan["strategy"], budget=plan["budget"],
+        seed=int(seed) if seed.isdigit() else _seed(draft), limits=limits,
+        higher_is_better=better, confidence=plan["confidence"], tolerance=plan["tolerance"],
+        each=plan["each"], settings={"question": question} if question else {},
+    )  # fmt: skip
+
+
+def _name(draft: Draft) -> str:
+    """What to call a campaign that nobody named: as its table."""
+    return draft.name.partition(".")[0].replace("_", " ").strip() or "campaign"
+
+
+def _seed(draft: Draft) -> int:
+    """A seed that stays the same while one looks at the page; the key of a draft is by chance."""
+    return int.from_bytes(draft.key.encode()) % 10**6

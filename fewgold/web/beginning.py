@@ -1,0 +1,465 @@
+"""From a draft to a campaign: its columns, its pool, what a budget would bring, and the campaign.
+
+Everything here is what ``fewgold doctor``, ``init`` and ``select`` do, for an uploaded table.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold import registry, sheets
+from fewgold.campaign import Campaign
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import as_limits
+from fewgold.common.temporary import TemporaryFolder
+from fewgold.doctor import Diagnosis, examine
+from fewgold.errors import DataError, FewgoldError
+from fewgold.io.columns import MAYBE_HUMAN, Roles, known_orientation, roles
+from fewgold.planning import Outlook
+from fewgold.pool import Pool
+from fewgold.report.descriptions import ESTIMATORS, SAMPLERS, short_line
+from fewgold.web.drafts import Draft
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from fewgold.web.jobs import Progress
+
+ROLES = ("id", "document", "system", "cost")
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """What the columns are, as the owner chose; None where nobody did, and then it is guessed."""
+
+    id: str | None = None
+    document: str | None = None
+    system: str | None = None
+    cost: str | None = None
+    metrics: tuple[str, ...] | None = None
+    texts: tuple[str, ...] | None = None
+    human: tuple[str, ...] | None = None
+    systems: tuple[str, ...] | None = None  # of those in the table; all if nobody chose
+
+    @classmethod
+    def of(cls, draft: Draft) -> NamedColumns:
+        """What a draft has kept."""
+        kept = draft.state.get("columns")
+        known = kept if isinstance(kept, dict) else {}
+        told: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v
+            for k, v in known.items()
+            if k in cls.__dataclass_fields__
+        }
+        return cls(**told)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """As the commands and the doctor take it."""
+        found: dict[str, Any] = {k: getattr(self, k) for k in ROLES}
+        for name in ("metrics", "texts", "human"):
+            value = getattr(self, name)
+            found[name] = None if value is None else list(value) or [NONE]
+        return {k: v for k, v in found.items() if v is not None}
+
+
+@dataclass(eq=False)
+class DraftTable:
+    """An uploaded table, what its columns are, and what the doctor says."""
+
+    draft: Draft
+    frame: pd.DataFrame
+    remarks: tuple[str, ...]
+    chosen: NamedColumns
+
+    @classmethod
+    def read(cls, draft: Draft) -> DraftTable:
+        """Read the upload of a draft."""
+        frame, remarks = draft.read()
+        if not len(frame):
+            raise DataError(f"{draft.name!r} has no rows.")
+        return cls(draft, frame, remarks, NamedColumns.of(draft))
+
+    def with_columns(self, chosen: NamedColumns) -> DraftTable:
+        """The same table with columns that somebody chose."""
+        return DraftTable(self.draft, self.frame, self.remarks, chosen)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return [str(c) for c in self.frame.columns]
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What the columns are."""
+        return roles(self.frame, need_id=False, **self.chosen.told)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """What the doctor says of the file."""
+        told = {k: v for k, v in self.chosen.told.items() if k != "cost"}
+        if told.get("human") == [NONE]:  # the doctor may look for them all the same
+            del told["human"]
+        found = examine(self.draft.path, **{k: _named(v) for k, v in told.items()})
+        say = self.draft.told
+        return replace(
+            found, path=self.draft.shown,
+            findings=tuple(
+                replace(f, what=say(f.what), where=say(f.where), do=say(f.do))
+                for f in found.findings
+                if f.code != "options-unused"
+            ),
+            next_commands=tuple(replace(c, text=say(c.text)) for c in found.next_commands),
+        )  # fmt: skip
+
+    @cached_property
+    def all_systems(self) -> list[str]:
+        """The systems in the table, in the order of their first row."""
+        system = self.roles.system
+        if system is None:
+            return []
+        return list(dict.fromkeys(v for v in self.roles.cells.labels(system) if v))
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Those of them that are to be rated."""
+        wanted = self.chosen.systems
+        return [s for s in self.all_systems if wanted is None or s in wanted]
+
+    @cached_property
+    def crossed(self) -> bool:
+        """Whether several systems are to be rated on the same segments."""
+        found = self.roles
+        if len(self.systems) < 2 or found.id is None:
+            return False
+        return len(set(found.cells.labels(found.id))) < len(self.frame)
+
+    @cached_property
+    def rated_columns(self) -> tuple[str, ...]:
+        """The columns of human scores, several where each is a rater."""
+        return self.roles.human
+
+    @cached_property
+    def part(self) -> Roles:
+        """The rows of the chosen systems; human scores are nothing but columns to leave out."""
+        found = self.roles
+        if found.id is None:
+            raise DataError("which column names the segments? Choose it.")
+        if self.all_systems and not self.systems:
+            raise DataError("no system is ticked. Tick at least one.")
+        if len(self.systems) < len(self.all_systems):
+            assert found.system is not None
+            own = [v in self.systems for v in found.cells.labels(found.system)]
+            part = self.frame[own].reset_index(drop=True)
+            found = roles(part, need_id=False, **self.chosen.told)
+        people = dict.fromkeys(found.human, MAYBE_HUMAN)
+        return replace(found, human=(), left_out={**people, **found.left_out})
+
+    @cached_property
+    def pool(self) -> tuple[Pool, NDArray[Any] | None, tuple[str, ...]]:
+        """The outputs, the segment of each where systems are compared, and what to know."""
+        found = self.part
+        with self.draft.named():
+            if self.crossed:
+                from fewgold.shared_sheets import build_outputs
+
+                made = build_outputs(found.table, found.columns)
+                return made.pool, made.segments, made.notes
+            return sheets.build_pool(found.table, found.columns), None, ()
+
+    @cached_property
+    def segments(self) -> Pool:
+        """What is drawn from: the outputs, or the segments that all systems share."""
+        pool, segments, _ = self.pool
+        if segments is None:
+            return pool
+        from fewgold.campaign.systems import joint
+
+        return joint(pool, segments)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What was left out or filled, in sentences."""
+        remarks = [r.rstrip(".") for r in self.remarks]
+        return [*remarks, *self.roles.notes("web")]
+
+    @cached_property
+    def orientations(self) -> dict[str, int | None]:
+        """Which way each metric points; None where its name does not tell."""
+        cells = self.roles.cells
+        return {m: known_orientation(m, cells[m].values) for m in self.roles.metrics}
+
+    def command(self) -> list[str]:
+        """The options that name the columns, where they are not as they would be guessed."""
+        told, guessed = self.roles, roles(self.frame, need_id=False)
+        words: list[str] = []
+        for role in ROLES:
+            now = getattr(told, role)
+            if now != getattr(guessed, role):
+                words += [f"--{role}", now or NONE]
+        for role in ("metrics", "texts"):
+            now = getattr(told, role)
+            if now != getattr(guessed, role):
+                words += [f"--{role}", ",".join(now) or NONE]
+        return words
+
+
+def _named(value: Any) -> Any:
+    """As the doctor takes it: a list of one column is a column."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+# What a budget would bring
+
+#: Spread of the scores where nobody knows it, as a share of the scale.
+_GUESSED = 0.25
+_MQM_SD = 2.4  # of MQM scores on WMT20
+_LEAST = 10  # labels in the table from which on they tell more than a guess
+SIMILAR = 0.5  # correlation of two systems' scores on a segment, where nobody knows it
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the scores before anybody rates, and where it comes from."""
+
+    sd: float
+    correlation: float
+    icc: float | None
+    similar: float = SIMILAR
+    labels: int = 0  # rows with a human score in the table; 0: all of it is a guess
+
+
+def known(table: DraftTable) -> Known | None:
+    """What human scores in the table tell; None if there are too few."""
+    found, human = table.part, table.rated_columns
+    if not human:
+        return None
+    scores = sheets.mean_of_known(np.array([found.cells[h].values for h in human]))
+    systems = [""] * len(scores)
+    if table.crossed and found.system is not None:
+        systems = found.cells.labels(found.system)
+    labels = np.array(systems)
+    rated = np.isfinite(scores)
+    names = [s for s in dict.fromkeys(systems) if rated[labels == s].sum() >= _LEAST]
+    if not names:
+        return None
+    parts = [rated & (labels == s) for s in names]
+    spread = [float(scores[p].var(ddof=1)) for p in parts]
+    if not all(v > 0 for v in spread):
+        return None
+    return Known(
+        sd=math.sqrt(float(np.mean(spread))),
+        correlation=float(np.mean([_explained(found, scores, p) for p in parts])),
+        icc=float(np.mean([_document_effect(found, scores, p) for p in parts])),
+        similar=_similar(found, scores, names, labels) if len(names) > 1 else SIMILAR,
+        labels=int(rated.sum()),
+    )
+
+
+def _explained(found: Roles, scores: FloatArray, rows: NDArray[np.bool_]) -> float:
+    """The multiple correlation of the metrics with the scores, adjusted for their number."""
+    columns = [found.cells[m].values[rows] for m in found.metrics]
+    columns = [np.where(np.isfinite(c), c, np.nanmean(c)) for c in columns if np.nanstd(c) > 0]
+    n, p = int(rows.sum()), len(columns)
+    if not p or n <= p + 2:
+        return 0.0
+    y = scores[rows] - scores[rows].mean()
+    x = np.column_stack([(c - c.mean()) / c.std() for c in columns])
+    rest = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    share = 1 - float(rest @ rest) / float(y @ y) * (n - 1) / (n - 1 - p)
+    return math.sqrt(min(max(share, 0.0), 0.99))
+
+
+def _document_effect(found: Roles, scores: FloatArray, rows: NDArray[np.bool_]) -> float:
+    from fewgold.common.arrays import codes_of
+    from fewgold.common.statistics import intraclass_correlation
+
+    if found.document is None:
+        return 0.0
+    codes = codes_of(np.array(found.cells.labels(found.document))[rows])
+    icc = float(intraclass_correlation(scores[rows], codes))
+    return 0.0 if math.isnan(icc) else min(max(icc, 0.0), 1.0)
+
+
+def _similar(found: Roles, scores: FloatArray, names: Sequence[str], labels: NDArray[Any]) -> float:
+    """The mean correlation of the scores of two systems on the same segments."""
+    assert found.id is not None
+    ids = np.array(found.cells.labels(found.id))
+    by_system = {
+        name: dict(zip(ids[own], scores[own], strict=True))
+        for name in names
+        if (own := (labels == name) & np.isfinite(scores)).any()
+    }
+    told = []
+    for one, other in combinations(by_system.values(), 2):
+        both = [i for i in one if i in other]
+        pairs = np.array([[one[i], other[i]] for i in both])
+        if len(both) >= _LEAST and (pairs.std(axis=0) > 0).all():
+            told.append(float(np.corrcoef(pairs.T)[0, 1]))
+    return min(max(float(np.mean(told)), -0.9), 0.95) if told else SIMILAR
+
+
+def guess(
+    limits: tuple[float, float] | None, higher_is_better: bool | None, table: DraftTable
+) -> Known:
+    """What is taken where no human scores tell: a quarter of the scale, and a middling metric."""
+    if limits is None:
+        sd = 1.0
+    elif limits == (0.0, 1.0):
+        sd = 0.5
+    elif limits == (0.0, 25.0) and higher_is_better is False:
+        sd = _MQM_SD
+    else:
+        sd = _GUESSED * (limits[1] - limits[0])
+    metrics = bool(table.segments.metrics)
+    documents = table.segments.documents is not None
+    return Known(sd, 0.5 if metrics else 0.0, 0.15 if documents else None)
+
+
+#: How the ± of a strategy is known that has no formula of its own: it is at most this one's.
+_AS = {"docs-sys": "random", "docs-balanced": "docs-balanced"}
+
+
+def strategies(pool: Pool) -> list[tuple[str, str]]:
+    """Strategies to choose from and what they do, the recommended one first."""
+    names = [registry.recommended(pool)]
+    if pool.documents is not None:
+        names += ["docs-sys+ridge"] if pool.metrics else []
+        names += ["docs-chunks3+mean", "docs-whole+mean"]
+    names += ["random+ridge"] if pool.metrics else []
+    names.append("random+mean")
+    return [(name, describe(name)) for name in dict.fromkeys(names)]
+
+
+def describe(strategy: str) -> str:
+    """How a strategy chooses segments and what it makes of the ratings, in a line."""
+    sampler, _, estimator = strategy.partition("+")
+    how = short_line(sampler, SAMPLERS, registry.sampler)
+    return f"{how}; {short_line(estimator, ESTIMATORS, registry.estimator)}"
+
+
+def formula(strategy: str) -> str:
+    """The strategy by whose formula one is planned for."""
+    sampler, plus, estimator = strategy.partition("+")
+    return f"{_AS.get(sampler, sampler)}{plus}{estimator}"
+
+
+def outlook(table: DraftTable, about: Known, *, differences: bool = False) -> Outlook:
+    """What is known of the scores of a system, or of the differences of two, as a plan takes it."""
+    pool = table.segments
+    per = None
+    if pool.documents is not None:
+        sizes = np.bincount(pool.codes)
+        per = float((sizes**2).sum() / sizes.sum())
+    sd = about.sd * (math.sqrt(2 * (1 - about.similar)) if differences else 1.0)
+    return Outlook(
+        sd, about.correlation, max(len(pool.metrics), 1),
+        None if pool.documents is None else about.icc, per, len(pool),
+    )  # fmt: skip
+
+
+# The campaign itself
+
+
+def folder_name(name: str, taken: Mapping[str, Any]) -> str:
+    """A name for the folder of a campaign: plain, and not taken.
+
+    >>> folder_name("Our systems, spring (2)", {}), folder_name("評価", {"campaign": 0})
+    ('our-systems-spring-2', 'campaign-2')
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-") or "campaign"
+    found, count = plain, 1
+    while found in taken:
+        count += 1
+        found = f"{plain}-{count}"
+    return found
+
+
+@dataclass(frozen=True)
+class CampaignPlan:
+    """All that was decided about a campaign, beside the table."""
+
+    name: str
+    strategy: str
+    budget: int
+    seed: int
+    limits: tuple[float, float] | str | None
+    higher_is_better: bool | None
+    confidence: float
+    tolerance: float | None
+    each: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Refuse what no campaign can have, with a sentence."""
+        if not self.name.strip():
+            raise FewgoldError("give the campaign a name.")
+        as_limits(self.limits)
+
+
+def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress: Progress) -> None:
+    """Write the campaign and draw its first segments; all of it or nothing."""
+    place = folder / name
+    progress(0, 3)
+    table = DraftTable.read(draft)
+    pool, segments, _ = table.pool
+    progress(1, 3)
+    with TemporaryFolder(folder, ".fewgold.") as made:
+        shared: dict[str, Any] = {} if segments is None else {"segments": segments, "shared": True}
+        with Campaign.create(
+            made / name, pool, name=wanted.name, strategy=wanted.strategy, seed=wanted.seed,
+            limits=wanted.limits, higher_is_better=wanted.higher_is_better,
+            confidence=wanted.confidence, tolerance=wanted.tolerance, each=wanted.each,
+            system=table.systems[0] if len(table.systems) == 1 else None,
+            **shared, **wanted.settings,
+        ) as campaign:  # fmt: skip
+            progress(2, 3)
+            campaign.select(wanted.budget)
+        progress(3, 3)
+        if place.exists():
+            raise DataError(f"there is something called {name!r} already. Choose another name.")
+        os.rename(made / name, place)
+
+
+def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[str, str]]:
+    """The commands that begin the same campaign."""
+    words = ["fewgold", "init", name, table.draft.shown]
+    if table.draft.pair is not None:
+        words += ["--pair", table.draft.pair]
+    words += table.command()
+    if 0 < len(table.systems) < len(table.all_systems):
+        words += ["--only-system", table.systems[0]] if len(table.systems) == 1 else []
+    words += ["--strategy", wanted.strategy, "--seed", str(wanted.seed)]
+    if wanted.limits is not None:
+        ends = wanted.limits
+        words += ["--limits", ends if isinstance(ends, str) else f"{ends[0]:g},{ends[1]:g}"]
+    if wanted.higher_is_better is not None and wanted.limits != "mqm":
+        words.append("--higher-is-better" if wanted.higher_is_better else "--lower-is-better")
+    if wanted.confidence != 0.95:
+        words += ["--confidence", f"{wanted.confidence:g}"]
+    if wanted.tolerance is not None:
+        words += ["--tolerance", f"{wanted.tolerance:g}"]
+    if wanted.each != 1:
+        words += ["--each", str(wanted.each)]
+    if wanted.name != name:
+        words += ["--name", wanted.name]
+    if question := wanted.settings.get("question"):
+        words += ["--question", question]
+    draw = ["fewgold", "select", name, "--budget", str(wanted.budget)]
+    return [
+        (shlex.join(words), "Begin the campaign."),
+        (shlex.join(draw), "Draw the segments to rate."),
+    ]

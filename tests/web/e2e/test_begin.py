@@ -1,0 +1,161 @@
+"""An owner who never opens a terminal: from a table on the desk to a ranking, and back as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fewgold.campaign import Campaign
+from web.e2e import live
+from web.e2e.test_access import axe, wide
+
+Visit = Callable[..., Any]
+SYSTEMS = {"gamma-7b": 0.0, "delta-7b": 1.2, "omega-7b": 2.4}
+
+
+def outputs(path: Path, n: int = 60) -> None:
+    """A table of three systems; the number in an output is what people would give it."""
+    rng = np.random.default_rng(8)
+    hard = rng.normal(size=n)
+    rows = []
+    for name, shift in SYSTEMS.items():
+        human = np.clip(np.round(3 + 0.6 * hard + shift - 1.2 + rng.normal(0, 0.4, n)), 1, 5)
+        rows += [
+            {"id": f"s{k:02d}", "document": f"d{k // 5}", "system": name, "source": f"Text {k}.",
+             "output": f"Worth {human[k]:.0f}, item {k}.", "metric": human[k] + rng.normal(0, 0.7)}
+            for k in range(n)
+        ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(path, index=False)
+
+
+def good(page: Any, width: int = 1200) -> None:
+    """Everybody can use it, at a desk and on a phone."""
+    for across in (360, width):
+        page.set_viewport_size({"width": across, "height": 900})
+        assert wide(page) == "", (page.url, across)
+        assert axe(page) == [], (page.url, across)
+        assert page.locator("h1").count() == 1
+
+
+def rate(page: Any, most: int) -> int:
+    """Answer as the output says, by pressing; how many."""
+    for done in range(most):
+        text = page.inner_text("#desk")
+        worth = re.search(r"Worth (\d), item", text)
+        if worth is None:
+            return done
+        page.locator(f"[data-testid=press-{worth[1]}]").first.click()
+        page.wait_for_function("(b) => document.querySelector('#desk').innerText !== b", arg=text)
+    return most
+
+
+@pytest.mark.slow
+def test_three_systems_are_ranked_by_two_raters(visit: Visit, tmp_path: Path) -> None:
+    table = tmp_path / "our outputs.csv"
+    outputs(table)
+    place = tmp_path / "served"
+    place.mkdir()
+    with live.Server(place) as server:
+        owner = visit(server.owner)
+        owner.click("text=Begin a campaign")
+        good(owner)
+        owner.set_input_files("#file", str(table))
+        owner.get_by_role("button", name="Upload").click()
+        owner.wait_for_url("**/table")
+        assert "Nothing is wrong with this table" in owner.inner_text("main")
+        assert owner.locator("input[name=systems]:checked").count() == 3
+        good(owner)
+        owner.click("text=Use these columns")
+        owner.wait_for_url("**/plan")
+        before = owner.inner_text("[data-testid=half]")
+        owner.select_option("#scale", "1,5")
+        owner.fill("#budget", "12")
+        owner.wait_for_function(
+            "(b) => document.querySelector('[data-testid=half]').innerText !== b", arg=before
+        )
+        owner.wait_for_function(
+            "() => document.querySelector('[data-testid=headline]').innerText.includes('36 rating')"
+        )
+        good(owner)
+        owner.click("text=Go on")
+        owner.wait_for_url("**/texts")
+        owner.fill("#question", "How good is this answer?")
+        good(owner)
+        owner.click("text=Begin the campaign")
+        owner.wait_for_url("**/c/our-outputs/overview")
+        good(owner)
+        root = f"{server.origin}/c/our-outputs"
+
+        owner.click("text=Add raters")
+        links = {}
+        for k, name in enumerate(("ann", "bob")):
+            owner.fill("[data-testid=name]", name)
+            owner.click("[data-testid=add]")
+            owner.wait_for_function(
+                "(k) => document.querySelectorAll('[data-testid=link]').length > k", arg=k
+            )
+            links[name] = owner.locator("[data-testid=link]").nth(k).input_value()
+        good(owner)
+
+        ann = visit(links["ann"])
+        bob = visit(links["bob"], width=360, height=740, has_touch=True, is_mobile=True)
+        for page in (ann, bob):
+            assert page.inner_text("h1") == "How good is this answer?"
+            shown = page.content()
+            assert not any(system in shown for system in (*SYSTEMS, "our-outputs", "our outputs"))
+        assert rate(ann, 10) == 10
+        assert rate(bob, 6) == 6
+
+        # The machine goes down; what was answered is there, and everybody goes on.
+        visit.troubles.excused = True  # type: ignore[attr-defined]
+        server.stop(signal.SIGKILL)
+        server.start()
+        with Campaign(place / "our-outputs") as campaign:
+            assert len(campaign.answers()) == 16
+        for page in (ann, bob):
+            page.reload()
+        visit.troubles.excused = False  # type: ignore[attr-defined]
+        while rate(ann, 3) + rate(bob, 3):
+            pass
+        with Campaign(place / "our-outputs") as campaign:
+            found = campaign.answers()
+            assert len(found) == 36
+            assert set(found["rater"]) == {"ann", "bob"}
+
+        owner.goto(server.owner)
+        owner.goto(f"{root}/overview")
+        good(owner)
+        owner.goto(f"{root}/waves")
+        good(owner)
+        owner.fill("#count", "8")
+        owner.click("text=Draw a further wave")
+        owner.wait_for_url("**/waves")
+        assert "in 2 waves" in owner.inner_text("main")
+        for page in (ann, bob):
+            page.reload()
+        while rate(ann, 3) + rate(bob, 3):
+            pass
+
+        owner.goto(f"{root}/overview")
+        owner.get_by_role("link", name="Compare", exact=True).click()
+        order = owner.locator("[data-testid=ranking] tbody th").all_inner_texts()
+        assert order == ["omega-7b", "delta-7b", "gamma-7b"]
+        good(owner)
+        owner.goto(f"{root}/downloads")
+        good(owner)
+        files = owner.context.request
+        report = files.get(f"{root}/explore/report.html")
+        assert report.status == 200
+        assert "omega-7b" in report.text()
+        answers = files.get(f"{root}/explore/answers?to=csv")
+        rows = list(csv.DictReader(io.StringIO(answers.text().lstrip("\ufeff"))))
+        assert len([row for row in rows if row.get("score")]) == 60
