@@ -238,22 +238,20 @@ class Desk:
         told = {"rater": rating.rater, "answer": rating.answer, "place": place}
         of = "rater = :rater AND answer = :answer"
         # The first answer with the name of this form, if there is one: kept, or taken back since.
-        sent = database.execute(
+        check, sampled, skipped, score, details, withdrawn = database.execute(
+            "SELECT EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND "
+            f"{checks.OPEN}), EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
+            "EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater), sent.* "
+            "FROM (SELECT 1) LEFT JOIN ("
             f"SELECT score, details, 0 FROM ratings WHERE {of} AND {_FROM_PAGE} UNION ALL "
             f"SELECT score, details, 0 FROM checks WHERE {of} AND score IS NOT NULL UNION ALL "
             f"SELECT score, details, 1 FROM withdrawn WHERE {of} AND {_FROM_PAGE} UNION ALL "
-            f"SELECT :score, details, 1 FROM checks WHERE {of} AND score IS NULL LIMIT 1",
+            f"SELECT :score, details, 1 FROM checks WHERE {of} AND score IS NULL LIMIT 1"
+            ") AS sent",
             {**told, "score": rating.score},
         ).fetchone()
-        if sent is not None:
-            score, details, withdrawn = sent
+        if score is not None:
             return Kept(False, float(score), split_details(details or "{}")[1], bool(withdrawn))
-        check, sampled, skipped = database.execute(
-            f"SELECT EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND "
-            f"{checks.OPEN}), EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
-            "EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater)",
-            told,
-        ).fetchone()
         if not sampled and not check:
             raise _unknown_segment()
         settings = self.store.settings

@@ -265,7 +265,6 @@ def init(
             "limits": settings.limits,
             "higher_is_better": settings.higher_is_better,
             "question": settings.asked,
-            "side_by_side": list(settings.sides),
             "criteria": [c.to_dict() for c in settings.criteria],
             "tolerance": settings.tolerance,
             "confidence": settings.confidence,
@@ -277,6 +276,8 @@ def init(
             result |= {
                 "systems": settings.systems, "shared": settings.shared, "outputs": len(pool),
             }  # fmt: skip
+        if settings.sides:
+            result["side_by_side"] = list(settings.sides)
         if told := uneven.lines(informed, chances):
             result["chances"] = uneven.as_record(informed, chances)
     notes(uneven.remarks(informed, chances), quiet)
@@ -320,7 +321,7 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
     ]
     lines.append(("question", escape(result["question"])))
     scales = {"scale": (result["limits"], result["higher_is_better"])}
-    if result["side_by_side"]:
+    if result.get("side_by_side"):
         lines.append(("side by side", escape(" and ".join(result["side_by_side"]))))
         scales = {}
     if result["criteria"]:
