@@ -63,3 +63,33 @@ def test_bound(name: str) -> None:
         registry.bound(name),
         population=(lambda rng: 25.0 * (rng.random(200) < 0.2)) if two_values else None,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("<img src=x onerror=alert(1)>", "<p>&lt;img src=x onerror=alert(1)&gt;</p>\n"),
+        ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>\n"),
+        ('[a](https://x.org/"onclick=alert)', "<p>[a](https://x.org/&quot;onclick=alert)</p>\n"),
+        ("`<b>` **`x`**", "<p><code>&lt;b&gt;</code> **<code>x</code>**</p>\n"),
+        ("1. one\n2. two\n   more", "<ol>\n<li>one</li>\n<li>two more</li>\n</ol>\n"),
+        ("> said\n\nnot said", "<blockquote><p>said</p></blockquote>\n<p>not said</p>\n"),
+        ("5 * 3 * 2 and snake_case", "<p>5 * 3 * 2 and snake_case</p>\n"),
+        ("###### six", "<p>###### six</p>\n"),
+        ("", ""),
+    ],
+)
+def test_markdown_of_instructions_is_safe(text: str, html: str) -> None:
+    from fewgold.common.markdown import to_html
+
+    assert to_html(text) == html
+
+
+def test_links_of_instructions_open_elsewhere() -> None:
+    from fewgold.common.markdown import to_html
+
+    made = to_html("See [the *guide*](https://example.org/a?b=1&c=2).")
+    assert made == (
+        '<p>See <a href="https://example.org/a?b=1&amp;c=2" target="_blank" '
+        'rel="noopener noreferrer">the <em>guide</em></a>.</p>\n'
+    )

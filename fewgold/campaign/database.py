@@ -10,11 +10,13 @@ import hashlib
 import json
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
+from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
 from fewgold.common.temporary import TemporaryFolder, unbroken
@@ -386,6 +388,54 @@ def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     except BaseException:
         _undo(database)
         raise
+
+
+class Line:
+    """Threads that wait for something one after the other, first come, first served.
+
+    SQLite lets whoever waits try again now and then, and not in the order in which they came: of
+    fifty who write at once to one file, one may wait for minutes.
+    """
+
+    def __init__(self) -> None:
+        self._guard, self._waiting = Lock(), deque[Any]()
+        self._taken = False
+
+    def __enter__(self) -> None:
+        with self._guard:
+            if not self._taken:
+                self._taken = True
+                return
+            mine = Lock()
+            mine.acquire()
+            self._waiting.append(mine)
+        try:
+            mine.acquire()  # until the one before lets go
+        except BaseException:  # an interruption
+            with self._guard:
+                waits = mine in self._waiting
+                if waits:
+                    self._waiting.remove(mine)
+            if not waits:
+                self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False
+
+
+_LINES: dict[Path, Line] = {}
+_LINES_GUARD = Lock()
+
+
+def line_of(path: Path) -> Line:
+    """The line of this process's writers to a file."""
+    with _LINES_GUARD:
+        return _LINES.setdefault(path.resolve(), Line())
 
 
 @contextmanager

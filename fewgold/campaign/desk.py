@@ -566,7 +566,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
             tuple(replace(segment(campaign, p, masked=masked), position=k)
                   for k, p in enumerate(line, 1)),
             name=Tasks.name if masked else settings.name,
-            question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0),
+            question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0), instructions=settings.instructions,
         )  # fmt: skip
     if pool.documents is None or not context:
         line = rng.permutation(sorted(wanted)).tolist()
@@ -583,6 +583,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     return Tasks(
         tuple(shown), name=name, question=settings.question, limits=settings.limits,
         higher_is_better=settings.higher_is_better, criteria=settings.criteria,
+        ends=settings.ends, instructions=settings.instructions,
     )  # fmt: skip
 
 

@@ -26,6 +26,10 @@ PREFERENCE = (-1.0, 1.0)
 SHOWN = ("metrics", "system", "estimate")
 
 
+_LONGEST_END = 80
+_LONGEST_INSTRUCTIONS = 50_000
+
+
 @dataclass(frozen=True)
 class Settings:
     """Decisions that are made before the first answer, so that answers cannot sway them.
@@ -91,6 +95,10 @@ class Settings:
     adjudication
         What a settled score does: it ``replaces`` the answers of the raters, or ``joins`` them as
         that of one rater more.
+    ends
+        What the low and the high end of the scale are called, such as ``("useless", "perfect")``.
+    instructions
+        What raters must know before they begin, in Markdown; pages and files for raters show it.
     sides
         The two texts that are shown side by side, left and right by lot, where raters say which
         output is better. A score is then 1 where the first is better, −1 where the second is, and 0
@@ -128,6 +136,8 @@ class Settings:
     check_every: int = 0
     differ: float | None = None
     adjudication: str = "replaces"
+    ends: tuple[str, str] | None = None
+    instructions: str = ""
     sides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -166,6 +176,7 @@ class Settings:
         if isinstance(self.limits, str) and self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", self.limits.lower() != "mqm")
         object.__setattr__(self, "limits", ends)
+        self._check_words()
         if self.tolerance is not None:
             most = float("inf") if ends is None else (ends[1] - ends[0]) / 2
             if not 0 < self.tolerance < most:
@@ -173,6 +184,25 @@ class Settings:
                     f"tolerance must lie above 0 and below half of the scale ({most:g}); got "
                     f"{self.tolerance:g}."
                 )
+
+    def _check_words(self) -> None:
+        """Names of the ends, and instructions."""
+        if self.ends is not None:
+            called = tuple(" ".join(str(name).split()) for name in self.ends)
+            if len(called) != 2 or not all(called) or max(map(len, called)) > _LONGEST_END:
+                raise FewgoldError(
+                    "ends are the names of the low and the high end of the scale, such as "
+                    f"('useless', 'perfect'), with up to {_LONGEST_END} characters each; got "
+                    f"{self.ends!r}."
+                )
+            if self.limits is None or self.criteria:
+                raise FewgoldError("names of ends belong to a single scale with limits.")
+            object.__setattr__(self, "ends", called)
+        if len(self.instructions) > _LONGEST_INSTRUCTIONS or "\x00" in self.instructions:
+            raise FewgoldError(
+                f"instructions may have up to {_LONGEST_INSTRUCTIONS:,} characters; got "
+                f"{len(self.instructions):,}."
+            )
 
     def _check_criteria(self) -> None:
         """Criteria as objects, and the scale of the first as that of the campaign."""
@@ -224,7 +254,12 @@ class Settings:
             return self.question.strip() or "Which output is better?"
         if self.criteria and not self.question.strip():
             return "Rate this output."
-        return RatingScale(self.limits, self.higher_is_better).asked(self.question)
+        return self.scale.asked(self.question)
+
+    @property
+    def scale(self) -> RatingScale:
+        """The scale as raters are told about it; of several criteria that of the first."""
+        return RatingScale(self.limits, self.higher_is_better, self.ends)
 
 
 def check_seed(seed: int) -> int:

@@ -10,8 +10,8 @@ import json
 import math
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from fewgold.campaign.database import (
     create,
     damaged,
     database_path,
+    line_of,
     note,
     now,
     reading,
@@ -121,9 +122,11 @@ class Store:
             with suppress(sqlite3.ProgrammingError):
                 self.close()
 
-    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write all of it or nothing, with no other writer in between."""
-        return transaction(self.database)
+        with line_of(self.path), transaction(self.database) as database:
+            yield database
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Read as of one moment while it lasts, whatever others write; nothing can be changed."""

@@ -661,6 +661,8 @@ def _report(
     told: dict[str, Any] = {"commands": [_command(campaign, gaps, cut, estimator, confidence)]}
     if settings.tolerance is not None and cut is None:
         told["tolerance"] = settings.tolerance
+    if settings.criteria:
+        told["score"] = settings.criteria[0].name
     if settings.chances:
         told["chances"] = settings.chances
     if settings.system is not None:

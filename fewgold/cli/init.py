@@ -51,6 +51,16 @@ def init(
     question: str = option(
         "", "TEXT", "What raters are asked. Default: what fits the scale.", show_default=False
     ),
+    instructions: str | None = option(
+        None, "FILE", "What raters must know before they begin: a file of Markdown.", panel=_RATERS
+    ),
+    ends_called: str | None = option(
+        None,
+        "LOW,HIGH",
+        "What the ends of the scale are called, such as useless,perfect.",
+        "--ends",
+        panel=_RATERS,
+    ),
     limits: str | None = option(
         None,
         "LOW,HIGH",
@@ -236,7 +246,9 @@ def init(
         among=among, question=question, system=only_system,
         higher_is_better=higher_is_better, uniform=uniform, criteria=several,
         chances=uneven.sentence(informed, chances) or "",
-        segments=segments, shared=not unshared, sides=tuple(two),
+        segments=segments, shared=not unshared, ends=_ends(ends_called),
+        instructions="" if instructions is None else _text(Path(instructions)),
+        sides=tuple(two),
     ) as made:  # fmt: skip
         settings = made.settings
         silent = [c.name for c in settings.criteria if c.higher_is_better is None]
@@ -272,6 +284,8 @@ def init(
             "guessed": found.guessed,
             "notes": found.notes(),
         }
+        if settings.ends is not None:
+            result["ends"] = settings.ends
         if settings.systems:
             result |= {
                 "systems": settings.systems, "shared": settings.shared, "outputs": len(pool),
@@ -340,6 +354,26 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
     some = min(100, -(-result["pool_size"] // 2))
     sheet = f"to_rate{sheet_suffix()}"
     out.print(f"  [green]fewgold select {place} --budget {some} -o {sheet}[/green]")
+
+
+def _ends(text: str | None) -> tuple[str, str] | None:
+    """The names of the low and the high end of the scale."""
+    if text is None:
+        return None
+    low, comma, high = text.partition(",")
+    if not comma or not low.strip() or not high.strip():
+        raise typer.BadParameter(f"--ends names both ends, such as useless,perfect; got {text!r}.")
+    return low.strip(), high.strip()
+
+
+def _text(path: Path) -> str:
+    """A text file."""
+    from fewgold.errors import DataError
+    from fewgold.io import read_text
+
+    if not path.is_file():
+        raise DataError(f"there is no file {str(path)!r} with instructions.")
+    return read_text(path)
 
 
 def _about_systems(result: dict[str, Any]) -> list[tuple[str, str]]:

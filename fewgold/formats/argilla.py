@@ -41,7 +41,13 @@ def settings(tasks: Tasks) -> dict[str, Any]:
     ]
     required = always[-1:] or list(layout.shown)[-1:]
     return {
-        "guidelines": "\n".join(asked._instruction for asked in layout.controls.values()),
+        "guidelines": "\n".join(
+            [
+                # It is shown as Markdown, in which HTML may stand.
+                *filter(None, [tasks.instructions.strip().replace("<", "&lt;")]),
+                *(asked._instruction for asked in layout.controls.values()),
+            ]
+        ),
         "questions": [_setting_question(t, name) for name, t in layout.controls.items()],
         "fields": [
             {

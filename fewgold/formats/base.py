@@ -131,6 +131,8 @@ class RatingScale:
         Its ends, where known.
     higher_is_better
         Which end is good; None if nobody said so, and then raters are told nothing of it.
+    ends_called
+        What the owner calls the low and the high end, such as ``("useless", "perfect")``.
 
     >>> mqm, unknown = RatingScale((0, 25), False), RatingScale((0, 100))
     >>> mqm.asked(), mqm.words
@@ -141,6 +143,7 @@ class RatingScale:
 
     limits: tuple[float, float] | None = None
     higher_is_better: bool | None = None
+    ends_called: tuple[str, str] | None = None
 
     def asked(self, question: str = "") -> str:
         """What raters are asked: what somebody chose, else a question that fits the scale."""
@@ -159,13 +162,16 @@ class RatingScale:
 
         >>> RatingScale((0, 1), True).ends
         ('0 = no (worst)', '1 = yes (best)')
+        >>> RatingScale((0, 25), False, ("no errors", "useless")).ends
+        ('0 = no errors (best)', '25 = useless (worst)')
         """
         if self.limits is None:
             return None
         low, high = (f"{end:.15g}" for end in self.limits)
-        binary = self.limits == (0, 1)
+        binary = self.limits == (0, 1) or self.ends_called is not None
         if binary:
-            low, high = f"{low} = no", f"{high} = yes"
+            called = self.ends_called or ("no", "yes")
+            low, high = f"{low} = {called[0]}", f"{high} = {called[1]}"
         if self.higher_is_better is None:
             return low, high
         words = ("worst", "best") if self.higher_is_better else ("best", "worst")
@@ -351,6 +357,10 @@ class Tasks:
         What the tool shall call the answer.
     criteria
         Where several criteria are rated: each with its own name, scale and question.
+    ends
+        What the low and the high end of the scale are called, where somebody named them.
+    instructions
+        What raters must know before they begin, in Markdown.
     """
 
     segments: tuple[Segment, ...]
@@ -361,6 +371,8 @@ class Tasks:
     score: str = "score"
     higher_is_better: bool | None = None
     criteria: tuple[Criterion, ...] = ()
+    ends: tuple[str, str] | None = None
+    instructions: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "question", self._scale.asked(self.question))
@@ -370,7 +382,7 @@ class Tasks:
         """The same tasks for each criterion alone, with its own question and scale."""
         return tuple(
             replace(
-                self, criteria=(), score=c.name, limits=c.limits,
+                self, criteria=(), score=c.name, limits=c.limits, ends=None,
                 higher_is_better=c.higher_is_better, question=c.asked,
             )
             for c in self.criteria
@@ -384,7 +396,7 @@ class Tasks:
     @property
     def _scale(self) -> RatingScale:
         """The scale, in words."""
-        return RatingScale(self.limits, self.higher_is_better)
+        return RatingScale(self.limits, self.higher_is_better, self.ends)
 
     @property
     def _instruction(self) -> str:

@@ -161,6 +161,7 @@ def _explain(book: Any, tasks: Tasks) -> None:
             lines.insert(3, f"The scale goes from {tasks.limits[0]:g} to {tasks.limits[1]:g}.")
         if tasks._scale.sentence:
             lines.insert(2, tasks._scale.sentence)
+    lines += [line for line in tasks.instructions.splitlines() if line.strip()]
     sheet = book.create_sheet(GUIDE)
     for k, line in enumerate(lines, 1):
         _put(sheet.cell(k, 1), line)

@@ -48,6 +48,9 @@ def config(tasks: Tasks) -> str:
     """
     layout = Layout(tasks, RESERVED)
     lines = ["<View>"]
+    for told in tasks.instructions.splitlines():
+        if told.strip():
+            lines.append(f'  <Header size="5" value={_attribute(told.strip())}/>')
     for field, title in layout.shown.items():
         if field != "segment_id":
             lines.append(f"  <Header value={_attribute(title)}/>")

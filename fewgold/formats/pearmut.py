@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fewgold.common.markdown import to_html
 from fewgold.errors import DataError
 from fewgold.formats import json as shared
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
@@ -279,7 +280,7 @@ class Pearmut(Format):
             "assignment": "single-stream",
             "protocol": "DA",
             "shuffle": False,
-            "instructions": html.escape(tasks._instruction),
+            "instructions": to_html(tasks.instructions) + html.escape(tasks._instruction),
             "users": list(tasks.raters) or 1,
         }
         # Pearmut's own slider goes from 0 to 100, the better the more.

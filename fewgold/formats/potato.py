@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -68,7 +69,9 @@ def _scheme(tasks: Tasks, name: str) -> dict[str, Any]:
     made: dict[str, Any] = {
         "annotation_type": "number" if points is None else "radio",
         "name": name,
-        "description": tasks._instruction,
+        "description": "\n\n".join(
+            filter(None, (html.escape(tasks.instructions.strip()), tasks._instruction))
+        ),
         "label_requirement": {"required": True},
     }
     if points is not None:

@@ -136,7 +136,12 @@ def normal_e(
 
 
 def log_evidence_before(
-    values: FloatArray, expected: FloatArray, own: FloatArray, drop: float, weights: FloatArray
+    values: FloatArray,
+    expected: FloatArray,
+    own: FloatArray,
+    drop: float,
+    weights: FloatArray,
+    relative: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Evidence that some batch is worse than those before it: (..., T), and its parts (..., T, T).
 
@@ -149,10 +154,13 @@ def log_evidence_before(
 
     Part j of look t is the logarithm of the product from j to t. ``values`` are turned so that
     larger is better; ``weights`` (T,) is the weight of each beginning, 0 for the first batch.
+    ``relative`` are variances up to a factor that all batches share, ``expected`` if None: weights
+    by estimated variances would make m look better known than it is.
     """
     count = values.shape[-1]
-    floor = max(1e-9 * float(expected.max()), 1e-90)  # batches that are known throughout
-    precision = 1 / np.maximum(expected, floor)
+    base = expected if relative is None else relative
+    floor = max(1e-9 * float(base.max()), 1e-90)  # batches that are known throughout
+    precision = 1 / np.maximum(base, floor)
     total = np.cumsum(precision, axis=-1)
     before = np.concatenate([np.zeros((*values.shape[:-1], 1)), total[..., :-1]], axis=-1)
     sums = np.cumsum(precision * values, axis=-1)
@@ -161,6 +169,7 @@ def log_evidence_before(
     level = np.zeros(values.shape)
     level[..., 1:] = 1 / before[..., 1:]
     level[level <= floor] = 0.0
+    level *= expected / np.maximum(base, floor)
     parts = np.full((*values.shape, count), -np.inf)
     for j in range(1, count):
         share = before[..., j : j + 1] / before[..., j:]

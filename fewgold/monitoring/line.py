@@ -239,6 +239,7 @@ class _Scores:
         self.predicted: list[FloatArray | None] = [None] * count
         self.values, self.errors = np.full(count, np.nan), np.full(count, np.nan)
         self.unit = np.full(count, np.nan)  # variance of a rating, design included
+        self.total = np.full(count, np.nan)  # variance of the scores themselves
         self.freedom = np.zeros(count)
         self.notes: list[str] = []
         self._fits: dict[tuple[int, ...], tuple[Any, FloatArray, FloatArray] | None] = {}
@@ -265,6 +266,10 @@ class _Scores:
         self.freedom[k] = max(float(made.df), 0.0)
         if chance > 0 and math.isfinite(self.errors[k]) and self.freedom[k] > 0:
             self.unit[k] = self.errors[k] ** 2 / chance
+        scores, w = made.ratings.scores, made.design.weights / made.design.weights.sum()
+        if scores.size > 1:
+            spread = float(w @ np.square(scores - w @ scores))
+            self.total[k] = spread / (1 - float(np.square(w).sum()))
 
     def _estimated(self, k: int, batch: Batch) -> Any:
         whole = self.batches.whole
@@ -336,7 +341,7 @@ class _Scores:
         """The variance of a rating expected of batch k, from the latest before it."""
         before = [j for j in range(k) if np.isfinite(self.unit[j])][-_WINDOW:]
         if not before:
-            before = [k] if np.isfinite(self.unit[k]) else []
+            before = [k] if k < self.unit.size and np.isfinite(self.unit[k]) else []
         guess = 0.0 if self.limits is None else PRIOR * (self.limits[1] - self.limits[0]) ** 2
         weight = 2.0 if guess else 0.0
         freedom = float(self.freedom[before].sum()) + weight
@@ -348,7 +353,7 @@ class _Scores:
     @property
     def unit_sd(self) -> float:
         """Standard deviation of a rating less what the metrics say, expected of the next batch."""
-        value = self.expected_unit(len(self.batches.parts))
+        value = self.expected_unit(self.unit.size)
         return math.sqrt(value) if value >= 0 else math.nan
 
     def interval(self, k: int, confidence: float, guaranteed: bool) -> tuple[float, float]:
@@ -376,8 +381,9 @@ class _Scores:
             Bets(rest, payoff, margin, batch.size), tail_misses(confidence, 0.5)
         )
         zero = replace(plain, offset=np.asarray(0.0))
-        low, high = interval_of_totals(zero, self.limits, totals[:1], left - totals[1:])
-        return float(low), float(high)
+        ends = interval_of_totals(zero, self.limits, totals[:1], left - totals[1:])
+        first, last = (float(np.clip(end, *self.limits)) for end in ends)
+        return first, last
 
     def together(self, k: int, confidence: float, guaranteed: bool = False) -> tuple[float, float]:
         """An approximate interval far out in the tails, by variance and skewness of many batches.
@@ -393,7 +399,7 @@ class _Scores:
         value = float(self.values[k])
         if chance == 0:
             return value, value
-        used = [j for j in range(max(k, _WINDOW) + 1) if j < len(self.unit)]
+        used = [j for j in range(max(k, _WINDOW) + 1) if j < self.unit.size]
         used = [j for j in used if np.isfinite(self.unit[j])][-_WINDOW - 1 :]
         freedom = float(self.freedom[used].sum())
         if freedom < 1:
@@ -504,9 +510,19 @@ class _Scores:
         return value, value, float(1 / math.sqrt(w.sum()))
 
     def expected(self, k: int) -> float:
-        """The variance of the score of batch k that is expected by batches before."""
+        """The variance of the score of batch k that is expected by batches before.
+
+        Of a system, of which the batch is a sample: its own mean varies by S²/N as well.
+        """
         batch = self.batches.parts[k]
-        return self.expected_unit(k) * max(1 / batch.rated - 1 / batch.size, 0.0)
+        return self.expected_unit(k) * max(1 / batch.rated - 1 / batch.size, 0.0) + self.chance(k)
+
+    def chance(self, k: int) -> float:
+        """The variance of the mean of all segments of batch k, a sample of what there could be."""
+        used = [j for j in range(k + 1) if np.isfinite(self.total[j])][-_WINDOW - 1 :]
+        if not used:
+            return 0.0
+        return float(self.total[used].mean()) / self.batches.parts[k].size
 
     def union(self, base: Sequence[int]) -> Ratings:
         """All ratings of the baseline as a stratified sample of its segments."""
@@ -579,10 +595,11 @@ def _before(
     places = [rows[i] for i in rated]
     values = sign * line.values[places]
     expected = np.array([line.expected(k) for k in places])
-    own = np.square(line.errors[places])
+    own = np.square(line.errors[places]) + [line.chance(k) for k in places]
     own = np.where(np.isfinite(own), own, expected)
     weights = np.concatenate([[0.0], alarms.weights(len(watched))])
-    some, parts = d.log_evidence_before(values, expected, own, drop, weights[rated])
+    relative = np.array([1 / line.batches.parts[k].rated for k in places])
+    some, parts = d.log_evidence_before(values, expected, own, drop, weights[rated], relative)
     # A batch without a score changes nothing.
     at = np.searchsorted(rated, np.arange(1, len(rows)), side="right") - 1
     evidence = np.where(at > 0, some[at], -np.inf)
@@ -650,8 +667,10 @@ def _judge_shift(
         log_e = []
         for k in known:
             expected, batch = line.expected_unit(k), line.batches.parts[k]
-            chance = max(1 / batch.rated - 1 / batch.size, 0.0)
-            own = line.errors[k] ** 2 if math.isfinite(line.errors[k]) else expected * chance
+            # Both people and metrics would be others on other segments: no share of them is known.
+            chance = 1 / batch.rated
+            own = line.errors[k] ** 2 + expected / batch.size
+            own = own if math.isfinite(own) else expected * chance
             gap = sign * (difference[k] - centre) - slack
             size = max(drop - slack, drop / 3)
             log_e.append(float(d.normal_e(np.asarray(gap), size, np.asarray(expected * chance),

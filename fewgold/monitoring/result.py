@@ -151,7 +151,7 @@ class Monitoring:
         made = self.false_alarms.promise(bool(self.baseline))
         if self.growing:
             how_sure = "approximate: scores of batches are taken to be about normal"
-            return f"{made}, as long as scores never fall ({how_sure})"
+            return f"{made}, as long as the system that makes them never gets worse ({how_sure})"
         how = {
             ("guaranteed", True): "guaranteed by betting on single ratings",
             ("approximate", True): "by betting on single ratings, approximate through the baseline",

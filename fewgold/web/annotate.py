@@ -18,12 +18,14 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
 
 from fewgold import report
 from fewgold.campaign import Campaign, sides
 from fewgold.campaign.database import now
 from fewgold.campaign.desk import Desk, members, segment
 from fewgold.campaign.study import next_place
+from fewgold.common.markdown import to_html
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, RatingScale
 from fewgold.pool import Pool
@@ -60,6 +62,11 @@ class Scale:
 
     limits: tuple[float, float] | None
     higher_is_better: bool | None = None
+    ends_called: tuple[str, str] | None = None
+
+    @property
+    def _told(self) -> RatingScale:
+        return RatingScale(self.limits, self.higher_is_better, self.ends_called)
 
     @property
     def kind(self) -> str:
@@ -83,7 +90,12 @@ class Scale:
     def labels(self) -> tuple[str, str] | None:
         """What stands at either end of the control, in the order of its buttons."""
         if self.kind != "binary":
-            return RatingScale(self.limits, self.higher_is_better).ends
+            return self._told.ends
+        if self.ends_called is not None:
+            words = {True: ("best", "worst"), False: ("worst", "best"), None: None}
+            way = words[self.higher_is_better]
+            high, low = (f" ({word})" for word in way) if way else ("", "")
+            return f"Yes = {self.ends_called[1]}{high}", f"No = {self.ends_called[0]}{low}"
         if self.higher_is_better is None:
             return None  # the buttons say yes and no
         return (
@@ -93,7 +105,7 @@ class Scale:
     @property
     def words(self) -> str:
         """The same in a line, such as ``0 = best, 25 = worst``."""
-        return RatingScale(self.limits, self.higher_is_better).words
+        return self._told.words
 
     @property
     def step(self) -> str:
@@ -190,8 +202,10 @@ def view(
     progress = campaign.desk.progress(rater)
     values: dict[str, Any] = {
         "token": token, "rater": rater, "said": said, "question": campaign.settings.asked,
-        "scale": scale_of(campaign), "progress": progress, "last": campaign.desk.last(rater),
-        "estimate": _estimate(campaign), "asked": questions(campaign),
+        "scale": scale_of(campaign), "progress": progress,
+        "instructions": Markup(to_html(campaign.settings.instructions)),
+        "last": campaign.desk.last(rater), "estimate": _estimate(campaign),
+        "asked": questions(campaign),
     }  # fmt: skip
     if place is None:
         state, skipped = _idle(campaign, rater)
@@ -257,9 +271,10 @@ class SideScale(Scale):
 
 def scale_of(campaign: Campaign) -> Scale:
     """The scale of a campaign."""
-    if campaign.settings.sides:
-        return SideScale(campaign.settings.limits, True)
-    return Scale(campaign.settings.limits, campaign.settings.higher_is_better)
+    settings = campaign.settings
+    if settings.sides:
+        return SideScale(settings.limits, True)
+    return Scale(settings.limits, settings.higher_is_better, settings.ends)
 
 
 @dataclass(frozen=True)

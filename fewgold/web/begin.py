@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from markupsafe import Markup
 from starlette.datastructures import UploadFile
 
 from fewgold.common.checks import as_limits
+from fewgold.common.markdown import to_html
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.formats import RatingScale
 from fewgold.planning import Outlook
@@ -537,7 +539,8 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
 
 # 4. What raters see, and the campaign
 
-_QUESTION = 2000
+_QUESTION = 2000  # characters
+_TEXTS = ("name", "question", "low_end", "high_end", "instructions")
 
 
 def _creating(router: APIRouter, desk: DraftDesk) -> None:
@@ -562,7 +565,9 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
         example = {k: str(v[0]) for k, v in pool.texts.items()}
         return desk.site.page(
             request, "begin_texts.html", status, draft=draft, table=table, wanted=wanted,
-            texts={"question": "", **texts}, scale=scale, usual=scale.asked(), example=example,
+            texts={**dict.fromkeys(_TEXTS, ""), **texts}, scale=scale,
+            instructions=Markup(to_html(str(texts.get("instructions") or ""))),
+            has_ends=as_limits(wanted.limits) is not None, usual=scale.asked(), example=example,
             notes=notes, folder=name, trouble=trouble,
             commands=beginning.commands(table, wanted, name),
         )  # fmt: skip
@@ -578,16 +583,15 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
     @router.post("/{key}/texts")
     def create(request: Request, key: str, sent: Sent) -> Response:
         draft, table, plan = ready(key)
-        given = {
-            "name": sent.text("name")[:200],
-            "question": sent.text("question").replace("\r\n", "\n"),
-            "seed": str(draft.state.get("texts", {}).get("seed") or ""),
-        }
+        given = {name: sent.text(name).replace("\r\n", "\n") for name in _TEXTS}
+        given["name"] = given["name"][:200]
         try:
             if plan.errors:
                 raise FewgoldError("the plan has fields that cannot be used. Go back to it.")
             if len(given["question"]) > _QUESTION or "\x00" in given["question"]:
                 raise FewgoldError(f"the question must have at most {_QUESTION} characters.")
+            if bool(given["low_end"]) != bool(given["high_end"]):
+                raise FewgoldError("name both ends of the scale, or neither.")
             wanted = _wanted(draft, table, plan, given)
             if not given["name"]:
                 raise FewgoldError("give the campaign a name.")
@@ -611,14 +615,14 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
 def _wanted(draft: Draft, table: DraftTable, plan: Form, texts: Mapping[str, str]) -> CampaignPlan:
     """All that was decided."""
     limits, better = scale_of(plan)
-    question = str(texts.get("question") or "").strip()
-    seed = str(texts.get("seed") or "")
+    told = {k: str(texts.get(k) or "").strip() for k in _TEXTS}
+    settings: dict[str, Any] = {k: told[k] for k in ("question", "instructions") if told[k]}
+    if told["low_end"] and told["high_end"] and limits is not None:
+        settings["ends"] = (told["low_end"], told["high_end"])
     return CampaignPlan(
-        name=str(texts.get("name") or "").strip() or _name(draft),
-        strategy=plan["strategy"], budget=plan["budget"],
-        seed=int(seed) if seed.isdigit() else _seed(draft), limits=limits,
-        higher_is_better=better, confidence=plan["confidence"], tolerance=plan["tolerance"],
-        each=plan["each"], settings={"question": question} if question else {},
+        name=told["name"] or _name(draft), strategy=plan["strategy"], budget=plan["budget"],
+        seed=_seed(draft), limits=limits, higher_is_better=better, confidence=plan["confidence"],
+        tolerance=plan["tolerance"], each=plan["each"], settings=settings,
     )  # fmt: skip
 
 

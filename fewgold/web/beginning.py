@@ -444,8 +444,8 @@ def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[s
         words += ["--only-system", table.systems[0]] if len(table.systems) == 1 else []
     words += ["--strategy", wanted.strategy, "--seed", str(wanted.seed)]
     if wanted.limits is not None:
-        ends = wanted.limits
-        words += ["--limits", ends if isinstance(ends, str) else f"{ends[0]:g},{ends[1]:g}"]
+        scale = wanted.limits
+        words += ["--limits", scale if isinstance(scale, str) else f"{scale[0]:g},{scale[1]:g}"]
     if wanted.higher_is_better is not None and wanted.limits != "mqm":
         words.append("--higher-is-better" if wanted.higher_is_better else "--lower-is-better")
     if wanted.confidence != 0.95:
@@ -458,8 +458,15 @@ def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[s
         words += ["--name", wanted.name]
     if question := wanted.settings.get("question"):
         words += ["--question", question]
+    if (ends := wanted.settings.get("ends")) is not None:
+        words += ["--ends", ",".join(ends)]
+    if wanted.settings.get("instructions"):
+        words += ["--instructions", "instructions.md"]
     draw = ["fewgold", "select", name, "--budget", str(wanted.budget)]
+    why = "Begin the campaign."
+    if wanted.settings.get("instructions"):
+        why += " The instructions are in a file of that name."
     return [
-        (shlex.join(words), "Begin the campaign."),
+        (shlex.join(words), why),
         (shlex.join(draw), "Draw the segments to rate."),
     ]

@@ -6,6 +6,7 @@ from scipy import stats
 
 from fewgold.bayes import CELLS as UNIFORM
 from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, probability_greater
+from fewgold.bayes.finite import posterior_of
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Estimate
 from reference import binary as twin
@@ -170,3 +171,19 @@ def test_bad_comparisons():
         probability_greater(alpha_of(np.array([1, 2])), alpha_of(np.array([1, 2, 3])))
     with pytest.raises(FewgoldError, match="method must be one of exact, normal"):
         probability_greater(alpha_of(1), alpha_of(2), method="t")
+
+
+def test_a_test_set_of_a_billion_items() -> None:
+    """As good as the process, and worked out as that; just below, both agree."""
+    cells = {"tp": 430, "fn": 180, "fp": 120, "tn": 290}
+    huge = Counts(**cells, metric_ones=540_000_000, metric_total=1_000_000_000)
+    found = posterior_of(huge, None, "pool")
+    assert isinstance(found, AlphaPosterior)
+    large = Counts(**cells, metric_ones=1_620_000, metric_total=3_000_000)
+    exact = posterior_of(large, None, "pool")
+    assert isinstance(exact, PoolPosterior)
+    assert float(exact.sd) == pytest.approx(float(AlphaPosterior(large).sd), rel=5e-4)
+    np.testing.assert_allclose(exact.interval(), AlphaPosterior(large).interval(), atol=2e-5)
+    # Where a part is rated the test set is known better.
+    part = Counts(human_ones=20_000, human_total=50_000)
+    assert isinstance(posterior_of(part, None, "pool", unrated=6_000_000), PoolPosterior)

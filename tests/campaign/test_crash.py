@@ -89,3 +89,27 @@ def test_two_processes_draw_one_wave_between_them(campaign: Campaign) -> None:
     assert "3" in said or any("somebody else drew a wave" in s for s in said)
     drawn = [i for wave in waves for i in wave.ids]
     assert len(drawn) == len(set(drawn)) == 10 + 5 * (len(waves) - 1)
+
+
+def test_writers_of_a_process_wait_in_line() -> None:
+    """First come, first served: nobody is overtaken by those who came later."""
+    import threading
+    import time
+
+    from fewgold.campaign.database import Line
+
+    line, order = Line(), list[int]()
+
+    def work(number: int) -> None:
+        with line:
+            order.append(number)
+
+    with line:
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(20)]
+        for k, thread in enumerate(threads):
+            thread.start()
+            while len(line._waiting) <= k:  # until it stands in the line
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    assert order == list(range(20)) and not line._taken

@@ -141,3 +141,51 @@ def test_what_the_owner_asks_is_asked(tmp_path: Path, pool: Pool) -> None:
     study.select(3)
     assert "Count them." in page_of(study)
     assert study.tasks()._instruction == "Count them. (0 = best, 25 = worst)"
+
+
+def test_the_owner_names_the_ends_and_writes_instructions(tmp_path: Path, pool: Pool) -> None:
+    study = Campaign.create(
+        tmp_path / "study", pool, seed=4, limits=(0, 100), higher_is_better=True,
+        question="How fluent is it?", ends=("broken", "as a native speaker would"),
+        instructions="# Before you begin\n\n- Read **all** of it.\n- <script>alert(1)</script>",
+    )  # fmt: skip
+    study.select(6)
+    page = page_of(study)
+    words = "0 = broken (worst), 100 = as a native speaker would (best)"
+    assert "<span>0 = broken (worst)</span>" in page and words in page
+    assert "<h2>Before you begin</h2>" in page and "<strong>all</strong>" in page
+    assert "<script>alert" not in page and "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    for to in TALKATIVE:
+        folder = tmp_path / to
+        folder.mkdir()
+        form = formats.get(to)
+        form.write_tasks(study.tasks(), folder / f"tasks{form.suffixes[0]}")
+        text = written(folder)
+        assert "How fluent is it?" in text and words in text, to
+        assert "Before you begin" in text and "<script>" not in text.lower(), to
+
+
+def test_the_ends_of_yes_and_no(tmp_path: Path, pool: Pool) -> None:
+    study = Campaign.create(
+        tmp_path / "study", pool, seed=4, limits=(0, 1), higher_is_better=False,
+        question="Is anything wrong?", ends=("all is right", "something is wrong"),
+    )  # fmt: skip
+    study.select(3)
+    page = page_of(study)
+    assert "<span>Yes = something is wrong (worst)</span>" in page
+    assert "<span>No = all is right (best)</span>" in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"ends": ("good", "")}, "ends are the names of the low and the high end"),
+        ({"ends": ("a" * 81, "b")}, "up to 80 characters"),
+        ({"ends": ("low", "high"), "limits": None}, "belong to a single scale with limits"),
+        ({"instructions": "x" * 50_001}, "50,000 characters"),
+    ],
+)
+def test_words_that_cannot_be(tmp_path: Path, pool: Pool, wrong: Any, told: str) -> None:
+    options = {"limits": (0, 100), "seed": 1} | wrong
+    with pytest.raises(FewgoldError, match=told):
+        Campaign.create(tmp_path / "study", pool, **options)

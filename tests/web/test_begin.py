@@ -104,9 +104,15 @@ def test_the_pages_begin_the_campaign_that_the_commands_begin(
     content = table().to_csv(index=False).encode()
     page = whole_way(owner, content, budget="30", scale="0,100", tolerance="4")
     key = key_of(page)
-    given = {"name": "Spring test", "question": "Is it  good?\nReally?"}
+    given = {
+        "name": "Spring test", "question": "Is it  good?\nReally?", "low_end": "useless",
+        "high_end": "perfect", "instructions": "# Read this\n\nTake **care**.",
+    }  # fmt: skip
     page = owner.post(f"/begin/{key}/texts", data={**given, "go": "look"})
     lines = commands(page)
+    assert "0 = useless (worst), 100 = perfect (best)" in shown(page)
+    assert "<strong>care</strong>" in page.text
+    assert "neither" in told(owner.post(f"/begin/{key}/texts", data=given | {"low_end": ""}))
     page = owner.post(f"/begin/{key}/texts", data=given)
     assert page.url.path == "/c/spring-test/overview", told(page)
     assert "0 of 30" in page.text
@@ -118,6 +124,7 @@ def test_the_pages_begin_the_campaign_that_the_commands_begin(
     work.mkdir()
     monkeypatch.chdir(work)
     (work / "outputs.csv").write_bytes(content)
+    (work / "instructions.md").write_text(given["instructions"])
     for line in lines:
         words = shlex.split(line)
         assert words[0] == "fewgold"
@@ -133,6 +140,7 @@ def test_the_pages_begin_the_campaign_that_the_commands_begin(
         }
         assert mine.settings.question == "Is it  good?\nReally?"
         assert mine.settings.name == "Spring test"
+        assert mine.settings.ends == ("useless", "perfect")
 
 
 def test_two_campaigns_of_one_name_have_folders_of_their_own(
@@ -365,8 +373,11 @@ def test_texts_that_wish_us_ill_are_shown_and_never_run(client: Client, app: Fas
         page = owner.post(f"/begin/{key}/{step}", data={**before, "scale": "0,100", **more})
         check(page, step)
     page = owner.post(
-        f"/begin/{key}/texts", data={"name": live.SCRIPT, "question": live.IMAGE, "go": "look"}
-    )
+        f"/begin/{key}/texts", data={
+            "name": live.SCRIPT, "question": live.IMAGE, "go": "look", "low_end": live.SCRIPT,
+            "high_end": live.IMAGE, "instructions": "\n\n".join(live.ATTACKS),
+        },
+    )  # fmt: skip
     check(page, "texts")
     check(owner.get("/begin"), "begin")
     page = owner.post(f"/begin/{key}/texts", data={"name": live.SCRIPT, "question": live.IMAGE})

@@ -35,7 +35,7 @@ PATHS = [
     "/explore", "/explore/number", "/explore/metric/0", "/explore/figure/growth.svg",
     "/explore/table/journal.csv", "/explore/status.json", "/explore/report.html",
     "/explore/judge", "/explore/judge/judge.json", "/explore/judge/figure/0/scores.svg",
-    "/explore/judge/disagreements-0.csv",
+    "/explore/judge/disagreements-0.csv", "/explore/time", "/explore/time/time.json?batch=document",
     "/explore/answers", "/explore/tasks", "/explore/import", "/explore/settings",
 ]  # fmt: skip
 
@@ -613,4 +613,38 @@ def test_slips_about_judges(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "new", small_pool()[0], seed=1) as campaign:
         campaign.select(5)
     page = client_of(tmp_path / "new").get("/explore/judge")
+    assert page.status_code == 200 and "There is no estimate yet" in page.text
+
+
+def test_scores_over_time(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    begin(tmp_path / "study").close()
+    client = client_of(tmp_path / "study")
+    assert "Scores over time" in client.get("/explore").text
+    asked = {"batch": "document", "drop": "20"}
+    page = html.unescape(client.get("/explore/time", params=asked).text)
+    told = client.get("/explore/time/time.json", params=asked).json()
+    assert told["verdict"] in page and told["line_promise"] in page
+    assert all(f'<th scope="row">{row["batch"]}</th>' in page for row in told["batches"])
+    frame = pd.read_csv(io.StringIO(client.get("/explore/time/time.csv", params=asked).text))
+    scores = [np.nan if r["value"] is None else r["value"] for r in told["batches"]]
+    np.testing.assert_allclose(frame["value"], scores)
+    assert b"<svg" in client.get("/explore/time/line.svg", params=asked).content
+    assert "One row per batch" in client.get("/explore/time/time.html", params=asked).text
+
+
+def test_slips_over_time(tmp_path: Path) -> None:
+    begin(tmp_path / "study").close()
+    client = client_of(tmp_path / "study")
+    for params in (
+        {"batch": "nothing"}, {"batch": "document", "drop": "much"},
+        {"batch": "document", "drop": "-1"}, {"batch": "document", "every": "week"},
+    ):  # fmt: skip
+        page = client.get("/explore/time", params=params)
+        assert page.status_code == 200 and 'id="time-trouble"' in page.text, params
+    for path in ("/time.pdf?batch=document", "/line.svg", "/line.gif?batch=document"):
+        assert client.get(f"/explore/time{path}").status_code == 404, path
+    with Campaign.create(tmp_path / "new", small_pool()[0], seed=1) as campaign:
+        campaign.select(5)
+    page = client_of(tmp_path / "new").get("/explore/time")
     assert page.status_code == 200 and "There is no estimate yet" in page.text

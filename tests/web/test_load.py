@@ -73,6 +73,78 @@ class Rater:
         return text
 
 
+SYSTEMS = 5
+CROWD = 50
+
+
+def begun_of_systems(path: Path, ratings: int) -> list[str]:
+    """A campaign of five systems on the same segments; the secrets of its fifty raters."""
+    size = ratings // SYSTEMS + 2 * CROWD
+    rng = np.random.default_rng(2)
+    segments = np.tile([f"{k:05d}" for k in range(size)], SYSTEMS)
+    systems = np.repeat([f"system {k}" for k in range(SYSTEMS)], size)
+    pool = Pool(
+        ids=np.array([f"{a}:{b}" for a, b in zip(systems, segments, strict=True)]),
+        system=systems,
+        metrics={"comet": rng.normal(size=size * SYSTEMS)},
+        documents=np.array([f"doc{int(k) // 8}" for k in segments]),
+        texts={"output": np.array([f"Output {k}" for k in range(size * SYSTEMS)])},
+    )
+    with Campaign.create(path, pool, seed=1, limits=(0, 100), segments=segments) as made:
+        made.select(ratings // SYSTEMS + CROWD)  # each has a segment before them at the end
+        return [made.desk.add_rater(f"rater {k}") for k in range(CROWD)]
+
+
+def memory_of(process: int) -> float:
+    """Megabytes that a process has in memory, 0 where that cannot be told."""
+    status = Path(f"/proc/{process}/status")
+    if not status.exists():
+        return 0.0
+    found = re.search(r"VmRSS:\s+(\d+) kB", status.read_text())
+    return int(found[1]) / 1024 if found else 0.0
+
+
+@pytest.mark.parametrize("ratings", [250, pytest.param(5000, marks=pytest.mark.slow)])
+def test_fifty_raters_of_five_systems(tmp_path: Path, ratings: int) -> None:
+    """Every rating is stored once, nothing fails, and memory does not grow with the ratings."""
+    path = tmp_path / "study"
+    secrets = begun_of_systems(path, ratings)
+    parts = 2 if ratings >= 5000 else 1
+    used = []
+    with Server(path) as server:
+        raters = [Rater(k, secret, server.port) for k, secret in enumerate(secrets)]
+        began = time.perf_counter()
+        for _ in range(parts):
+            with ThreadPoolExecutor(CROWD) as crowd:
+                count = ratings // CROWD // parts
+                for done in [crowd.submit(r.work, count) for r in raters]:
+                    done.result()
+            used.append(memory_of(server.process.pid))
+        seconds = time.perf_counter() - began
+    codes = sum((r.codes for r in raters), Counter())
+    print(
+        f"{ratings} ratings in {seconds:.1f} s: {ratings / seconds:.0f} a second; {dict(codes)}; "
+        f"memory {', '.join(f'{mb:.0f}' for mb in used)} MB"
+    )
+    assert set(codes) == {200}
+    if parts == 2:  # the second half takes no more room than caches do
+        assert used[1] < 1.1 * used[0] + 10
+    with Campaign(path) as campaign:
+        stored = campaign.store.rated()
+        assert len(stored) == len({r.segment for r in stored}) == ratings
+        assert {(r.rater, r.segment): r.score for r in stored} == {
+            (f"rater {r.number}", key): score for r in raters for key, score in r.told.items()
+        }
+        # All five outputs of a segment were given to one rater, but where somebody was in between.
+        answers = campaign.answers()
+        label = answers["segment"].str.split(":").str[1]
+        people = answers.groupby(label)["rater"].nunique()
+        assert (people == 1).mean() > 0.9
+        found = campaign.compare("at-random")
+        assert found.facts["n"] >= ratings // SYSTEMS
+    assert not any("Traceback" in line for line in server.errors)
+
+
 def begun(path: Path, ratings: int) -> list[str]:
     """A campaign in which so many are to be rated; the secrets of its raters."""
     size = ratings + 200
