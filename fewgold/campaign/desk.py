@@ -74,13 +74,37 @@ UNION ALL SELECT segment, 0 FROM (
     {open} ORDER BY wave, turn, lot(:rater, drawn.segment) LIMIT 1
 ) LIMIT 1
 """
+# What is known of a form before its answer is stored: whether it is an attention check, whether its
+# segment was drawn or skipped, and the answer with its name that came before, if any.
+_BY_FORM = "rater = :rater AND answer = :answer"
+_BEFORE = f"""
+SELECT
+    EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND {checks.OPEN}),
+    EXISTS (SELECT 1 FROM drawn WHERE segment = :place),
+    EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater),
+    before.score, before.details, before.withdrawn
+FROM (SELECT 1) LEFT JOIN (
+    SELECT * FROM (
+        SELECT score, details, 0 AS withdrawn FROM ratings WHERE {_BY_FORM} AND {_FROM_PAGE}
+        UNION ALL
+        SELECT score, details, 0 FROM checks WHERE {_BY_FORM} AND score IS NOT NULL
+        UNION ALL
+        SELECT score, details, 1 FROM withdrawn WHERE {_BY_FORM} AND {_FROM_PAGE}
+        UNION ALL
+        SELECT :score, details, 1 FROM checks WHERE {_BY_FORM} AND score IS NULL
+    ) LIMIT 1
+) AS before
+"""
 # A rater who gets one output of a segment gets those of the other systems as well, as far as nobody
 # else has them: differences between systems are then not differences between raters.
 _BESIDE = """
-INSERT OR REPLACE INTO claims SELECT segment, :rater, :at FROM ({open} AND drawn.segment IN (
-    SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
-    WHERE outputs.place = :place
-))
+INSERT OR REPLACE INTO claims
+SELECT segment, :rater, CASE segment WHEN :place THEN :at ELSE :at - 1e-3 END FROM (
+    {open} AND drawn.segment IN (
+        SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
+        WHERE outputs.place = :place
+    )
+)
 """
 
 
@@ -211,9 +235,10 @@ class Desk:
             return None
         place, held = row
         if not held and settings.systems and settings.shared:
-            beside = asked | {"place": place, "at": time.time() - 1e-3}
+            beside = asked | {"place": place, "at": time.time()}
             database.execute(_open(_BESIDE, settings), beside)
-        _keep(database, place, rater)
+        else:
+            _keep(database, place, rater)
         return int(place)
 
     def rate(self, rating: Rating) -> Kept:
@@ -236,21 +261,11 @@ class Desk:
             raise FewgoldError("an answer from a page needs a rater and the name of its form.")
         place = self._find(rating.segment)
         told = {"rater": rating.rater, "answer": rating.answer, "place": place}
-        of = "rater = :rater AND answer = :answer"
-        # The first answer with the name of this form, if there is one: kept, or taken back since.
-        check, sampled, skipped, score, details, withdrawn = database.execute(
-            "SELECT EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND "
-            f"{checks.OPEN}), EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
-            "EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater), sent.* "
-            "FROM (SELECT 1) LEFT JOIN ("
-            f"SELECT score, details, 0 FROM ratings WHERE {of} AND {_FROM_PAGE} UNION ALL "
-            f"SELECT score, details, 0 FROM checks WHERE {of} AND score IS NOT NULL UNION ALL "
-            f"SELECT score, details, 1 FROM withdrawn WHERE {of} AND {_FROM_PAGE} UNION ALL "
-            f"SELECT :score, details, 1 FROM checks WHERE {of} AND score IS NULL LIMIT 1"
-            ") AS sent",
-            {**told, "score": rating.score},
+        check, sampled, skipped, *before = database.execute(
+            _BEFORE, {**told, "score": rating.score}
         ).fetchone()
-        if score is not None:
+        if before[0] is not None:
+            score, details, withdrawn = before
             return Kept(False, float(score), split_details(details or "{}")[1], bool(withdrawn))
         if not sampled and not check:
             raise _unknown_segment()
@@ -566,7 +581,8 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
             tuple(replace(segment(campaign, p, masked=masked), position=k)
                   for k, p in enumerate(line, 1)),
             name=Tasks.name if masked else settings.name,
-            question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0), instructions=settings.instructions,
+            question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0),
+            instructions=settings.instructions,
         )  # fmt: skip
     if pool.documents is None or not context:
         line = rng.permutation(sorted(wanted)).tolist()

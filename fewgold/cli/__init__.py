@@ -21,6 +21,7 @@ from fewgold.cli import (
     adequate,
     begin,
     compare,
+    datasets,
     estimate,
     exchange,
     gate,
@@ -85,7 +86,7 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
     ],
     "Before and beyond": [
         plan.plan, simulate.simulate, compare.compare, reliability.reliability,
-        reproduce.reproduce,
+        reproduce.reproduce, datasets.datasets,
     ],
     "Adequate or not": [
         adequate.alpha, adequate.roc, judge.judge, verdicts.raters, verdicts.preferences,

@@ -558,8 +558,8 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
         status: int = 200, trouble: str = "",
     ) -> HTMLResponse:  # fmt: skip
         wanted = _wanted(draft, table, plan, texts)
-        ends = (0.0, 25.0) if wanted.limits == "mqm" else wanted.limits
-        scale = RatingScale(ends if not isinstance(ends, str) else None, wanted.higher_is_better)
+        ends = wanted.settings.get("ends")
+        scale = RatingScale(as_limits(wanted.limits), wanted.higher_is_better, ends)
         name = beginning.folder_name(wanted.name, desk.campaigns.all())
         pool, _, notes = table.pool
         example = {k: str(v[0]) for k, v in pool.texts.items()}
