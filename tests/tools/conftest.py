@@ -22,7 +22,7 @@ import pytest
 from fewgold.campaign import Campaign, Receipt
 from fewgold.formats import Tasks, recognise
 from fewgold.pool import Pool
-from tools.install import TOOLS, place
+from tools.install import place
 
 NASTY = "=1+1 <b>\"bold\"</b> & 'so' $x {{ x }} \u2028 é 日本 😀"
 SYSTEMS = ("ant", "bee", "cow")
@@ -37,8 +37,7 @@ class Tool:
 
     def bin(self, name: str) -> str:
         """One of its commands."""
-        inside = "node_modules/.bin" if "npm" in TOOLS[self.name] else "bin"
-        return str(self.folder / inside / name)
+        return str(self.folder / "bin" / name)
 
     def run(self, *words: str | Path, cwd: Path, **environment: str) -> str:
         """What a command prints; it must succeed."""
@@ -62,7 +61,11 @@ def clean(home: Path) -> dict[str, str]:
 @pytest.fixture
 def tool(request: pytest.FixtureRequest) -> Tool:
     """The tool that the test module names as ``TOOL``; skipped where it is not installed."""
-    name = request.module.TOOL
+    return installed(request.module.TOOL)
+
+
+def installed(name: str) -> Tool:
+    """A tool, or a skip where it is not installed."""
     folder = place(name)
     if not (folder / ".ready").is_file():
         pytest.skip(f"{name} is not installed: make tools")
@@ -115,7 +118,7 @@ def opened(url: str | urllib.request.Request, timeout: float = 60) -> Any:
 
 def called(url: str, body: Any = None, method: str | None = None, **headers: str) -> Any:
     """What an API answers: JSON if it is such, else bytes."""
-    data = None if body is None else json.dumps(body).encode()
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     wanted = urllib.request.Request(url, data, method=method)
     for name, value in {"content-type": "application/json", **headers}.items():
         wanted.add_header(name, value)

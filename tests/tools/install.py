@@ -3,8 +3,8 @@
     python tests/tools/install.py             all of tools.toml
     python tests/tools/install.py pearmut     one of them
 
-The environments are .venv-tools-NAME beside pyproject.toml, made with venv and pip (or npm). A tool
-that cannot be installed is named in the end with the reason, and its tests are skipped.
+The environments are .venv-tools-NAME beside pyproject.toml, made with venv and pip. A tool that
+cannot be installed is named in the end with the reason, and its tests are skipped.
 """
 
 from __future__ import annotations
@@ -66,15 +66,9 @@ def install(name: str) -> None:
     if ready.is_file() and ready.read_text() == tool["package"]:
         return
     shutil.rmtree(folder, ignore_errors=True)
-    if "npm" in tool:
-        if shutil.which("npm") is None:
-            raise RuntimeError("needs npm, which is not on the PATH")
-        folder.mkdir(parents=True)
-        run("npm", "install", "--no-audit", "--no-fund", "--prefix", folder, tool["package"])
-    else:
-        run(python(tool.get("python", "3.11")), "-m", "venv", folder)
-        pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
-        run(*pip, "--disable-pip-version-check", tool["package"])
+    run(python(tool.get("python", "3.11")), "-m", "venv", folder)
+    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    run(*pip, "--disable-pip-version-check", tool["package"], *tool.get("with", []))
     ready.write_text(tool["package"])
 
 
