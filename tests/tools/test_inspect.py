@@ -60,7 +60,7 @@ def test_scores_go_back_into_the_log(
     sheet = pd.read_csv("sheet.csv", dtype=str, keep_default_na=False)
     assert len(sheet) == 6
     scores = {row: k % 5 + 1 for k, row in enumerate(sheet["id"])}
-    sheet["human"] = [str(scores[i]) for i in sheet["id"]]
+    sheet["score"] = [str(scores[i]) for i in sheet["id"]]
     sheet.to_csv("sheet.csv", index=False)
     command(f"export sheet.csv -o scored.{kind} --quiet")
     told = json.loads(tool.run("python", "read.py", f"scored.{kind}", cwd=tmp_path))
@@ -68,7 +68,7 @@ def test_scores_go_back_into_the_log(
     assert told["human"] == scores
     assert told["match"] == {f"q{i}": "C" if i % 3 else "I" for i in range(12)}
     found = told["totals"]["human"]
-    assert math.isclose(found["mean"], sum(scores.values()) / 6)
+    assert math.isclose(found["mean_of_rated"], sum(scores.values()) / 6)
     assert 1 <= found["estimate"] <= 5
 
 
