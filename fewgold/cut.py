@@ -1,4 +1,4 @@
-"""Where a score becomes a yes or a no."""
+"""Thresholds that turn scores into 1 (adequate) and 0."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _ALIKE = {"=": "==", "≥": ">=", "≤": "<="}
 class Cut:
     """A score is a 1 (adequate) when it stands in this relation to a threshold, else a 0.
 
-    The sign is always stated, since it matters: thresholds are often scores that occur, and the
-    papers differ (von Däniken et al. 2022 take >, the thesis ≥).
+    The sign is always stated, since many scores may equal the threshold, and the papers differ (von
+    Däniken et al. 2022 take >, the thesis ≥).
 
     Parameters
     ----------

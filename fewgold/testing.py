@@ -53,7 +53,7 @@ def _say(condition: object, message: str) -> None:
 
 
 def check_sampler(sampler: Sampler, *, unbiased: bool = True, draws: int = 4000) -> None:
-    """Exact budget, no repeats, weights, seeds, batches, top-ups, census, pickling, unbiasedness.
+    """Check budget, repeats, weights, seeds, batches, top-ups, census, pickling, unbiasedness.
 
     ``unbiased=False`` for designs that are known to be biased: they must say so themselves.
     """
@@ -120,7 +120,7 @@ def _check_unbiased(name: str, sampler: Sampler, unbiased: bool, draws: int) -> 
 def check_estimator(
     estimator: Estimator, *, equivariant: bool = True, adequate: Cut | str | None = None
 ) -> None:
-    """Batches, affine scores, census, few ratings, intervals that nest, pickling, JSON.
+    """Check batches, affine scores, census, few ratings, nested intervals, pickling, JSON.
 
     ``equivariant=False`` for printed forms whose error depends on the origin of the scale, and for
     those that take ratings of 0 and 1 alone: for these ``adequate`` cuts the scores.
@@ -175,7 +175,7 @@ def check_bound(
     confidence: float = 0.9,
     population: Callable[[np.random.Generator], FloatArray] | None = None,
 ) -> None:
-    """Nesting, label, and coverage on a skewed population.
+    """Check nesting, label, and coverage on a skewed population.
 
     A guaranteed bound must cover at least as often as it says (less Monte-Carlo error); an
     approximate one may fall a tenth short, since the population is skewed.

@@ -188,7 +188,7 @@ def test_composite_ids_and_row_numbers() -> None:
     assert read_labelled(table, human="human", id="conversation,turn").pool.ids[1] == "0:1"
     found = read_labelled(table.drop(columns=["conversation", "turn"]), human="human")
     assert found.pool.ids.tolist() == [str(k) for k in range(1, 21)]
-    assert "there is no column of ids, so rows go by their number" in found.notes
+    assert "there is no column of ids, so rows are identified by their number" in found.notes
 
 
 @pytest.mark.parametrize(

@@ -522,7 +522,7 @@ def test_gaps_by_document_and_at_the_end_are_found():
     assert frame.loc["length of source", "p"] > 0.05
     assert frame.loc["place in the sample", "p_holm"] < 0.01
     told = " ".join(partial.findings())
-    assert "come in bunches, by document" in told
+    assert "are clustered by document" in told
     # The first of a random order are a random sample; of any other they are not.
     assert "stand later in the list" not in told
     line = replace(sample, design=replace(sample.design, kind="systematic"))

@@ -1,4 +1,4 @@
-"""Ratings under any design as counts: what they are worth in ratings of a simple random sample.
+"""Effective counts: ratings under any design expressed as ratings of a simple random sample.
 
 The models of this package count rated items by category of a metric and by class. That is exact
 where the rated items of each category are a simple random sample of it: a simple random sample, or

@@ -60,13 +60,13 @@ def coded(
         told = np.isfinite(at)
         at = np.where(told, at, np.median(scores))
         how = metric if at.ndim else f"{metric} {Cut(sign, float(at))}"
-        note = f"the ratings do not tell where to cut {metric} (all are alike), so it was cut at "
+        note = f"the ratings do not show where to cut {metric} (all are alike), so it was cut at "
         notes = () if told.all() else (note + "its median",)
         return Coded(np.array(Cut(sign, 0.0)(scores - at[..., None])), how, notes)
     number = isinstance(threshold, int | float)
     cut = Cut(sign, float(threshold)) if number else Cut.parse(threshold)  # type: ignore[arg-type]
     labels = cut(scores)
-    note = f"{metric} {cut} is {int(labels[0])} for every segment and tells nothing"
+    note = f"{metric} {cut} is {int(labels[0])} for every segment, so it says nothing"
     return Coded(labels, f"{metric} {cut}", (note,) if labels.min() == labels.max() else ())
 
 
@@ -166,7 +166,7 @@ def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
     if found.adaptive:
         return (
             "approximate: the ratings decided which documents got more of them, so each document "
-            "has a rate of its own, drawn to that of all; metrics are not used",
+            "has a rate of its own, shrunk towards the overall rate; metrics are not used",
         )
     if effective is not None:
         note = f"approximate: the model takes the sample ({design._label}) in by its design effect"
@@ -197,7 +197,7 @@ def worse_than_chance(metric: str, counts: Counts) -> tuple[str, ...]:
         return ()
     return (
         f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate items, no better "
-        "than chance (ρ + η ≤ 1): it tells little, or its 0 and 1 are exchanged. Turn the cut "
+        "than chance (ρ + η ≤ 1): it says little, or its 0 and 1 are swapped. Turn the cut "
         "round, such as '<= …' instead of '>= …'; the estimate is the same either way unless the "
         "priors favour one",
     )
@@ -226,7 +226,7 @@ class RatedPosterior(Posterior):
     target
         ``"pool"`` or ``"process"``.
     notes
-        What a reader must know.
+        Remarks that a reader must know.
     approximate
         Whether the sample entered by effective counts, for want of an exact model of its design.
     """
@@ -285,7 +285,7 @@ class RatedPosterior(Posterior):
         return Mean(bound=bound).estimate(ratings)
 
     def signature(self, confidence: float = 0.95) -> str:
-        """All that is needed to tell how the number was made, in one line."""
+        """How the number was made, in one line."""
         kind = self.kind.spelled if isinstance(self.kind, Bound) else self.kind
         how = f"posterior-{kind}-{self.target}"
         told = not self.how or self.how.replace(" ", "") in self.method
@@ -294,7 +294,7 @@ class RatedPosterior(Posterior):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what the ratings themselves warn of."""
+        """The notes, and warnings that follow from the ratings."""
         return (*self.notes, *self.ratings.warnings)
 
     @property
@@ -310,7 +310,7 @@ class RatedPosterior(Posterior):
         return f"from {self.ratings.n} of {len(self.ratings.sample.pool)} segments{of}"
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         self._check_single("summary")
         low, high = self.interval(confidence)
         lines = [
@@ -610,7 +610,7 @@ class BinaryPosterior(Estimator):
         assert self.priors is not None
         if self.target == "process":
             raise FewgoldError(
-                f"{metric} says nothing of some segments, and then priors of ρ and η are for the "
+                f"{metric} has no value for some segments, and then priors of ρ and η are for the "
                 "share of this test set: leave out target='process', or the priors."
             )
         gaps = self._gaps(ratings, metric)
@@ -619,7 +619,8 @@ class BinaryPosterior(Estimator):
         codes = np.where(gaps, 2, said).astype(np.int64)
         found = counted(ratings, adequate, codes, 3)
         notes = (
-            f"{int(gaps.sum())} of {gaps.size} segments have no {metric}: there people alone tell",
+            f"{int(gaps.sum())} of {gaps.size} segments have no {metric}: these count by human "
+            "ratings only",
         )
         posterior = parts_posterior(found.rated, found.unrated, self.priors, found.weights)
         return posterior, found, metric, notes

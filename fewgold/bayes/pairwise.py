@@ -52,7 +52,7 @@ class Preferences:
         Shares of wins of ``b``, ties and wins of ``a`` among the pairs that people judged, and
         among those that the judges did.
     notes
-        What a reader must know.
+        Remarks that a reader must know.
     """
 
     posterior: PreferencePosterior
@@ -96,7 +96,7 @@ class Preferences:
         return pd.DataFrame(rows)
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A table for people."""
+        """A readable table."""
         level = f"{100 * confidence:.6g}% interval"
         wide = max(9, len(self.a), len(self.b))
         judged = (

@@ -56,7 +56,7 @@ class Steps(NamedTuple):
         return np.asarray(self.values[np.minimum(at, self.values.size - 1)])
 
     def shortest(self, confidence: float) -> FloatArray:
-        """Ends of the shortest interval that holds ``confidence``."""
+        """Ends of the shortest interval with mass ``confidence``."""
         below = self.below
         last = np.searchsorted(below, np.append(0.0, below[:-1]) + confidence - 1e-13)
         fits = last < self.values.size
@@ -128,7 +128,7 @@ class Posterior(ABC):
 
     def draw(self, k: Any) -> Posterior:
         """The ``k``-th of a batch, or a smaller batch."""
-        raise FewgoldError("this is one posterior and no batch to draw from.")
+        raise FewgoldError("this is a single posterior, not a batch to draw from.")
 
     @property
     def mean(self) -> FloatArray:
@@ -187,7 +187,7 @@ class Posterior(ABC):
         return self._stack([each.sample(size, generator) for each in self._distributions])
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         self._check_single("summary")
         low, high = self.interval(confidence)
         return (
@@ -241,7 +241,7 @@ def check_chances(p: ArrayLike) -> FloatArray:
     """Probabilities from 0 to 1."""
     chances = np.asarray(p, dtype=np.float64)
     if not np.all((chances >= 0) & (chances <= 1)):
-        raise FewgoldError(f"a quantile is asked for at probabilities from 0 to 1; got {p!r}.")
+        raise FewgoldError(f"quantiles need probabilities from 0 to 1; got {p!r}.")
     return chances
 
 
@@ -315,7 +315,7 @@ class AlphaPosterior(Posterior):
     @property
     def _source(self) -> str:
         c, rates = self.counts, self.priors._known_rates
-        idle = "; rho + eta = 1, so those of the metric tell nothing"
+        idle = "; rho + eta = 1, so the metric ratings carry no information"
         return (
             f"from {int(c.human_total)} human, {int(c._paired_total)} paired and "
             f"{int(c.metric_total)} metric ratings{idle if rates and sum(rates) <= 1 else ''}"

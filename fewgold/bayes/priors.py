@@ -56,7 +56,7 @@ class Priors:
             raise FewgoldError(
                 f"rho and eta must both be known numbers or both have Beta priors; got "
                 f"rho={self.rho!r} and eta={self.eta!r}. A tight prior such as (700, 300) stands "
-                "for a rate that is known nearly."
+                "for a rate that is almost known."
             )
 
     @classmethod

@@ -326,7 +326,7 @@ def _known_window(
 
 
 def log_joint(shape: Shapes, rho: FloatArray, eta: FloatArray) -> FloatArray:
-    """Log of the joint density at ρ and η (n,), but for the evidence."""
+    """Log of the unnormalised joint density at ρ and η (n,)."""
     parts = [np.empty(0)]
     for rows in batches(rho.size, 1000):
         rates = rho[rows, None], eta[rows, None]

@@ -600,31 +600,33 @@ class RaterPosterior(Posterior):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """Remarks that a reader must know."""
         found = []
         seen = self._answers
         most = np.isfinite(seen.patterns).sum(-1).max(initial=0)  # answers to one item
         if not np.isfinite(seen.gold).any() and most < 3:
             found.append(
-                "no item has three answers and there is no gold: the answers alone do not tell α "
-                "from the raters' errors, and the interval leans on the priors; have a third "
-                "rater, or gold items"
+                "no item has three answers and there is no gold: the answers alone cannot "
+                "separate α from the raters' errors, so the interval depends on the priors; add a "
+                "third rater, or gold items"
             )
         if len(seen.names) > seen.which.size:
             found.append(
-                f"{len(seen.names)} raters and {seen.which.size} items: is the table turned? Rows "
+                f"{len(seen.names)} raters and {seen.which.size} items: is the table transposed? "
+                "Rows "
                 "are items, columns are raters"
             )
         if self._rhat > MET:
             found.append(
-                f"the chains have not met after {self._run[2]} sweeps: R-hat is {self._rhat:.3f}, "
-                f"and they are worth {self._ess:.0f} independent draws; the answers tell little, "
-                "so have more of them, or gold items"
+                f"the chains have not converged after {self._run[2]} sweeps: R-hat is "
+                f"{self._rhat:.3f}, "
+                f"and they are worth {self._ess:.0f} independent draws; the answers say little, "
+                "so collect more of them, or gold items"
             )
         return tuple(found)
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         return "\n".join([super().summary(confidence), *(f"note: {n}" for n in self.notes)])
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:

@@ -645,7 +645,7 @@ def roc_table(
         chosen[metric] = _cuts(rocs[metric], rule, (cuts or {}).get(metric), per_system)
     if priors is not None and priors._known_rates is not None:
         raise FewgoldError(
-            "priors with known rho and eta leave nothing to find out from the table."
+            "priors with known rho and eta leave nothing to estimate from the table."
         )
     return RocTable(rocs, chosen, gaps, rule, confidence, priors)
 

@@ -182,7 +182,7 @@ def success_rates(
                 + (
                     "they are a category of their own, beside its 0 and 1"
                     if alone
-                    else "there people alone tell"
+                    else "these count by human ratings only"
                 )
             )
         elif labels[own].min() == labels[own].max() and ours.size:  # it tells nothing
@@ -197,8 +197,8 @@ def success_rates(
         notes += _doubts(name, counts, how)
     if pairs == "calibration" and len(table.systems) > 1:
         notes.append(
-            "all systems share the errors of the metric as the rated rows show them; whether they "
-            "do, fewgold roc tells"
+            "all systems share the errors of the metric as the rated rows show them; fewgold roc "
+            "shows whether they do"
         )
     certain = [
         n for n, p in posteriors.items() if isinstance(p, PoolPosterior) and p._rated == p._size
@@ -277,7 +277,7 @@ def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
         return (f"all {rated} rated items{of} are {what}: are {other} left empty?",)
     if rated >= _SOME and not (tp + fp and tn + fn):
         return (
-            f"{metric} says {int(tn + fn == 0)} of all {rated} rated items{of}, so it tells "
+            f"{metric} says {int(tn + fn == 0)} of all {rated} rated items{of}, so it says "
             "nothing: is the threshold right?",
         )
     return worse_than_chance(metric + of, counts)
@@ -346,8 +346,8 @@ def success_rates_of(
         facts |= {"rho": priors.rho, "eta": priors.eta}
     elif scored and not int(counts._paired_total):
         notes = (
-            "nobody rated items that the metric rated too, so nothing tells how often it is right: "
-            "the answer is that of the priors",
+            "nobody rated items that the metric rated too, so how often it is right is unknown: "
+            "the result rests on the priors alone",
         )
     elif scored:
         notes = _doubts(ALL, counts, "the metric")
@@ -492,7 +492,8 @@ class NaiveTable:
                 lines.append(f"{name:{wide}s}" + "".join(f"  {m:7.3f} ± {s:.3f}" for m, s in cells))
             lines.append("")
         lines.append(
-            "posterior mean ± sd; naive: the metric at its word; own: corrected by the rated rows "
+            "posterior mean ± sd; naive: the metric taken at face value; own: corrected by the "
+            "rated rows "
             "of the system"
         )
         if (self.frame["how"] == "pooled").any():
@@ -651,7 +652,7 @@ def naive_table(
             gaps = int(np.isnan(table.scores[metric][table.of(name)]).sum())
             if target == "pool" and gaps:
                 raise DataError(
-                    f"{metric!r} has no score for {gaps} items of {name}, so it tells nothing "
+                    f"{metric!r} has no score for {gaps} items of {name}, so it says nothing "
                     "about them: target='pool' needs scores of all items."
                 )
             for how, those, priors in _corrections(counts, name, (known or {}).get(metric)):

@@ -152,8 +152,8 @@ def compare(
             bias = np.nan_to_num(people.bias)[table.ratings.rater]
             table = table.with_scores(table.ratings.score - bias)
             notes.append(
-                "the bias of each rater was taken out; what that adds to the errors of differences "
-                "is counted"
+                "the bias of each rater was removed; the errors of differences include the "
+                "uncertainty that this adds"
             )
         told["raters"] = f"{len(people.names)}-{_digest(ratings)}"
         if adjust_raters:
@@ -185,7 +185,9 @@ def compare(
         pairs = shared_pairs(design, scores, z)
         basis = np.full((len(scores), len(scores)), "shared")
         if z is not None and not pairs.gain.any():
-            notes.append("metrics did not narrow the differences out of sample and were not used")
+            notes.append(
+                "metrics did not reduce the error of differences out of sample and were not used"
+            )
     else:
         alone = estimates
         if control == "never" and any(usable):
@@ -394,8 +396,8 @@ def _about_gaps(
     notes = []
     if len(separate) < above[0].size:
         notes.append(
-            "systems were not all rated on the same segments: pairs are compared on those that "
-            "both have, as if chance had left out the others"
+            "systems were not all rated on the same segments: pairs are compared on the segments "
+            "rated for both, as if the others were missing at random"
         )
     if separate:
         i, j = min(separate, key=lambda pair: int(count[pair]))
@@ -410,8 +412,9 @@ def _about_gaps(
             else "1/2 to 1/5 of the variance of separate ones on public test sets of translation"
         )
         notes.append(
-            f"{which} share few segments ({count[i, j]}) and are compared by all that each was "
-            f"rated on, as if chance had chosen it. Differences on the same segments have {cost}"
+            f"{which} share few segments ({count[i, j]}) and are compared on all segments rated "
+            "for either, as if these were chosen at random. Differences on the same segments "
+            f"have {cost}"
         )
     return notes
 
@@ -423,8 +426,8 @@ def _about_raters(
     notes = []
     if people.basis == "segments":
         notes.append(
-            "too few outputs were rated by several people: biases of raters are from what they "
-            "gave to different systems on the same segments"
+            "too few outputs were rated by several people: rater biases are estimated from their "
+            "ratings of different systems on the same segments"
         )
     if not people.connected:
         notes.append("some raters share nothing with the others: their biases are not comparable")
@@ -437,9 +440,10 @@ def _about_raters(
     if not adjusted and ratio.max() > 0.25:
         i, j = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
         notes.append(
-            f"raters are spread unevenly over systems: their biases shift {systems[i]} against "
+            f"raters are distributed unevenly over systems: their biases shift {systems[i]} "
+            "against "
             f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
-            "adjust_raters=True (--adjust-raters) takes them out"
+            "adjust_raters=True (--adjust-raters) removes them"
         )
     return notes
 
@@ -508,7 +512,8 @@ def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | 
     few = [s for s, c in zip(table.systems, counts, strict=True) if c < 2]
     if few:
         raise DataError(
-            f"the system {few[0]!r} has {int(counts.min())} rated segments; two are the least. "
+            f"the system {few[0]!r} has {int(counts.min())} rated segments; at least two are "
+            "needed. "
             "Have it rated on the segments of the others, or leave it out."
         )
     if limits is not None:

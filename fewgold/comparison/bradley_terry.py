@@ -337,8 +337,8 @@ def bradley_terry(
     fitted = _fit(x, told[rows], rows, design, errors, target)
     if fitted.fallen_back:
         notes.append(
-            "the judges' correction leads beyond any finite strengths, so people's verdicts count "
-            "alone"
+            "with the judges' correction the strengths are not finite, so only people's verdicts "
+            "are used"
         )
     order = np.argsort(-fitted.strength, kind="stable")
     unsettled = both_bad(frame, human)

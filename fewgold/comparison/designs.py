@@ -167,7 +167,8 @@ def setting(
         units = codes_of(codes[rows])
     if units is not None and units.max() < 1:
         raise DataError(
-            "all rated segments lie in one document, which shows nothing of how documents differ. "
+            "all rated segments lie in one document, so nothing can be learned about how "
+            "documents differ. "
             "Rate segments of two or more, or give unit='segment'."
         )
     if sample is None:
@@ -175,7 +176,7 @@ def setting(
         if target == "pool" and not rated.all():
             what = "documents" if units is not None else "segments"
             notes.append(
-                f"the rated {what} are taken for a simple random sample of the pool; give the "
+                f"the rated {what} are treated as a simple random sample of the pool; give the "
                 "sample (sample=…) if they were drawn otherwise"
             )
     elif target == "process":

@@ -143,7 +143,7 @@ class Comparison:
     facts
         Target, unit, design and counts.
     notes
-        What a reader must know.
+        Remarks that a reader must know.
     told
         Further parts of the signature.
     """
@@ -200,7 +200,8 @@ class Comparison:
         scores = sign * np.array([float(self.estimates[k].value) for k in self._order])
         if (np.diff(scores) < 0).any():
             found.append(
-                "the ranking goes by differences, which are surer; scores, each estimated by "
+                "the ranking follows the differences, which are more precise; scores, each "
+                "estimated by "
                 "itself, are not all in that order"
             )
         if self.pairs.spreadless.any():
@@ -515,7 +516,7 @@ class Comparison:
         return plots.significance_matrix(
             pd.DataFrame(self._p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
             means=self.scores()["score"].to_numpy(), cells=cells,
-            said=f"row less column, ± for {100 * self.confidence:.10g}%",
+            said=f"row minus column, ± for {100 * self.confidence:.10g}%",
             note=_CORRECTED[self.correction][0],
         )  # fmt: skip
 
@@ -559,16 +560,17 @@ def _apart(result: Comparison) -> str | None:
 
 
 def needed_line(row: Mapping[str, Any]) -> str:
-    """What it takes to tell two systems apart; ``row`` is one of `Comparison.needed`.
+    """Number of segments needed to tell two systems apart; ``row`` is one of `Comparison.needed`.
 
     >>> needed_line({"first": "A", "second": "B", "difference": 0.31, "segments": 240, "more": 90})
-    'A and B are not told apart: a difference as found takes about 240 segments, 90 more'
+    'A vs B: not resolved; a difference of this size takes about 240 segments, 90 more'
     """
-    told = f"{row['first']} and {row['second']} are not told apart"
+    told = f"{row['first']} vs {row['second']}: not resolved"
     if row["segments"] is None:
-        return f"{told}: a difference as found takes more segments than there are"
+        return f"{told}; a difference of this size takes more segments than there are"
     return (
-        f"{told}: a difference as found takes about {row['segments']} segments, {row['more']} more"
+        f"{told}; a difference of this size takes about {row['segments']} segments, "
+        f"{row['more']} more"
     )
 
 

@@ -152,7 +152,7 @@ class SlicedComparison:
         return heads, rows
 
     def summary(self) -> str:
-        """A table for people."""
+        """A readable table."""
         heads, rows = self.cells()
         wide = [max(len(r[k]) for r in [heads, *rows]) for k in range(len(heads))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, wide, strict=True)).rstrip()

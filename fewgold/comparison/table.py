@@ -108,7 +108,7 @@ def read(
     twice = sorted({name for name in asked if asked.count(name) > 1})
     if twice:
         raise DataError(
-            f"the column {twice[0]!r} is named for two things. Each has one of its own."
+            f"the column {twice[0]!r} is named for two things. Each needs a column of its own."
         )
     if rater is not None and len(named) > 1:
         raise DataError(
@@ -289,7 +289,7 @@ def direction(
     if abs(followed) > _CLEAR:
         higher = bool(followed > 0)
         return higher, f"{_way(higher)}, as the scores follow the metrics"
-    return True, "higher scores are taken for better; say so if they are not"
+    return True, "higher scores are assumed to be better; say so if they are not"
 
 
 def _way(higher: bool) -> str:

@@ -32,7 +32,7 @@ MEASURES = {
     "people": ("people", "mean of people over the pool"),
     "judge": ("judge", "mean of the judge over the pool"),
     "difference": ("judge − people", "above 0 the judge is too kind, below too strict"),
-    "accuracy": ("accuracy", "share on which both say the same"),
+    "accuracy": ("accuracy", "share on which both agree"),
     "sensitivity": ("ρ, recall", "share of the good ones that the judge passes"),
     "specificity": ("η, specificity", "share of the bad ones that the judge fails"),
     "precision": ("precision", "share good of those that the judge passes"),
@@ -174,7 +174,7 @@ class Trial:
     worth
         How many ratings without the judge are worth the rated ones with it, and its interval.
     notes
-        What a reader must know.
+        Remarks that a reader must know.
     """
 
     judge: str
@@ -249,7 +249,7 @@ def trial_of(
     rated = ratings.n if picked is None else int(picked.sum())
     common: dict[str, Any] = {"judge": name, "slice": told, "rated": rated, "size": part.size}
     if rated < (1 if told is None else _FEW):
-        few = f"{counted(rated, 'rating')} is too few to say anything of this part"
+        few = f"{counted(rated, 'rating')} is too few to say anything about this part"
         return Trial(**common, kind="unknown", figures={}, notes=(few.replace("s is", "s are"),))
     seen = ratings.scores if picked is None else ratings.scores[picked]
     kind, labels = _kind(setting, name, ratings.scores, whole)
@@ -546,13 +546,15 @@ def _remarks(
         notes.append(f"{counted(seen.size, 'rating')} {say} little: the intervals are rough")
     if np.ptp(seen) == 0:
         notes.append(
-            f"people gave all rated segments a {seen[0]:g}: what needs both kinds cannot be told"
+            f"people gave all rated segments a {seen[0]:g}: measures that need both classes "
+            "cannot be computed"
         )
     if np.ptp(inner) == 0:
         notes.append(f"{name} says {inner[0]:g} for all rated segments")
     if any(np.isinf(made.low) or np.isinf(made.high) for made in found.values()):
         notes.append(
-            "where no spread is left to see, a mean has no interval without the ends of the scale"
+            "ratings that are all the same give a mean no interval unless the limits of the scale "
+            "are known"
         )
     unknown = [MEASURES[key][0] for key, made in found.items() if np.isnan(made.value)]
     if unknown:

@@ -275,7 +275,7 @@ def fewest(
     """As `ratings_needed`, also for other targets than a difference, such as a half-width."""
     if human is not None and metric is not None:
         raise FewgoldError(
-            f"give human or metric, and the other is what is looked for; got human={human!r} and "
+            f"give human or metric, the other one is computed; got human={human!r} and "
             f"metric={metric!r}."
         )
     name = "human" if human is None else "metric"
@@ -400,7 +400,7 @@ class MeasurableDifferences:
         return frame.pivot(index="human", columns="metric", values=value)
 
     def summary(self) -> str:
-        """A few lines for people, and a table where there are several sizes."""
+        """A readable summary of a few lines, and a table where there are several sizes."""
         s = self.setting
         rates = f"success rate {s.alpha.flat[0]:g}"
         if s.metric.any():

@@ -260,7 +260,7 @@ class Plan:
         return tuple(found)
 
     def summary(self) -> str:
-        """A table for people."""
+        """A readable table."""
         of = "" if self.size is None else f" of {self.size} segments"
         lines = [f"For {self.goal}, {self.source}:", ""]
         wide = max(len("strategy"), *(len(need.strategy) for need in self.needs))

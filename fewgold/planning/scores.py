@@ -138,7 +138,8 @@ class Outlook:
         sd = float(np.sqrt(spread * ratings.n / (ratings.n - 1)))
         if sd == 0:
             raise FewgoldError(
-                "all ratings of the pilot are equal and tell no sd. Rate more, or give a guess."
+                "all ratings of the pilot are equal, so they give no sd. Rate more, or give a "
+                "guess."
             )
         if assurance is not None:
             if not 0 < assurance < 1:
@@ -181,7 +182,8 @@ class Outlook:
         if _is_share(estimator) and estimator not in self.kept:
             raise FewgoldError(
                 f"{strategy} is planned for by a pilot of 0 and 1 with such a metric, and this is "
-                "none. Give a pilot whose ratings are 0 and 1 (or cut them), rates of the metric "
+                "not one. Give a pilot whose ratings are 0 and 1 (or cut them), rates of the "
+                "metric "
                 "instead of a pilot, or rated data (history)."
             )
         if estimator not in ("mean", "ridge", *self.kept) or not (
@@ -198,7 +200,7 @@ class Outlook:
         if sampler not in ("random", *_AS_RANDOM):
             if self.icc is None or (self.per_document is None and not chunks):
                 raise FewgoldError(
-                    f"{strategy} is planned for by icc and per_document, the segments of one."
+                    f"{strategy} needs icc and per_document, the number of segments per document."
                 )
             members = float(chunks[1]) if chunks else float(self.per_document or 1.0)
         # Chunks at regular distances touch as many documents as they can: what documents differ by
@@ -434,7 +436,7 @@ def _need(
     if n == size:
         note = ALL_OF_THEM
     elif n < at[0] or n > at[-1]:
-        note = f"beyond the sizes that were replayed ({at[0]:.0f} to {at[-1]:.0f}), so less sure"
+        note = f"beyond the sizes that were replayed ({at[0]:.0f} to {at[-1]:.0f}), so less certain"
     return with_curve(name, n, size, lambda k: width(k, correction), note)
 
 

@@ -111,7 +111,7 @@ class Setting:
         except ValueError:
             shapes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
             raise FewgoldError(
-                f"rates and sizes must have shapes that fit; got {shapes}."
+                f"rates and sizes must have compatible shapes; got {shapes}."
             ) from None
         for name, array in zip(arrays, fitted, strict=True):
             object.__setattr__(self, name, array)

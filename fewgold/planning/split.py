@@ -95,7 +95,8 @@ class Costs:
             raise FewgoldError(f"items must be a whole number of at least 1; got {self.items!r}.")
         if self.metric == 0 and self.items is None:
             raise BudgetError(
-                "a metric that costs nothing would rate without end: expected items=, the number "
+                "a metric that costs nothing could rate any number of items: expected items=, the "
+                "number "
                 "of items there are."
             )
         if self.budget < self.human:
@@ -251,7 +252,7 @@ class Split:
         return budget_curves(alone, marks, None, what, ax)
 
     def summary(self) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         found = "is significant" if self.power is None else f"is found with power {self.power:g}"
         best, alone = self.best, self.humans_alone
         lines = [

@@ -96,8 +96,8 @@ class DocumentsNeeded:
                 rows.append([*cells, cell(row["documents"], 0), cell(row["segments"], 0)])
             lines += aligned(rows)
         notes = (
-            f"± is what the {len(self.data.documents)} documents of the data give as a sample from "
-            "many; icc is the correlation within documents, deff how many times as many segments "
+            f"± takes the {len(self.data.documents)} documents of the data as a sample from many; "
+            "icc is the correlation within documents, deff how many times as many segments "
             "whole documents need."
         )
         return "\n".join([*lines, *wrap(notes, WIDTH)])

@@ -402,7 +402,7 @@ class Reliability:
         x = "1 + 1/b" if self.x_i == 1 else f"{self.x_i:g}·(1 + 1/b)"
         step = number(self.epsilon, percent=self.relative, digits=1)
         notes = [
-            f"x_min = {x} goes by the exponent alone and tells nothing about the noise: that of "
+            f"x_min = {x} goes by the exponent alone and says nothing about the noise: that of "
             f"any mean of unrelated segments, 1/2, gives {3 * self.x_i:g}. x_max is where one more "
             f"document lowers the curve by {step}."
         ]
@@ -417,8 +417,8 @@ class Reliability:
         last = self._spread[..., -1]
         if self.relative and np.isfinite(last).any() and np.nanmax(last) > 0.5:
             notes.append(
-                "Some means are near 0, so that standard deviations relative to them are unsteady. "
-                "Take absolute ones."
+                "Some means are near 0, so that standard deviations relative to them are "
+                "unstable. Use absolute ones."
             )
         return [line for sentence in notes for line in wrap(sentence, WIDTH)]
 

@@ -61,7 +61,7 @@ class Simulation:
         return (
             f"Simulation({counted(len(self.pools), 'pool')} × "
             f"{len(self.strategies)} strategies × {counted(len(self.budgets), 'budget')}, "
-            f"{self.draws} draws a cell)"
+            f"{self.draws} draws per cell)"
         )
 
     def _repr_html_(self) -> str:
@@ -252,7 +252,7 @@ class Simulation:
             table = table[table["strategy"].isin(wanted)]
         title = (
             f"{counted(len(self.pools), 'pool')} × {counted(len(self.budgets), 'budget')} "
-            f"({span(self.budgets)}), {self.draws} draws a cell"
+            f"({span(self.budgets)}), {self.draws} draws per cell"
         )
         lines = [title, "", *_errors(table, self.baseline)]
         if self.bounds:
@@ -421,9 +421,9 @@ def uneven_notes(simulation: Simulation) -> list[str]:
     for row in simulation.uneven().to_dict("records"):
         gain, error = row["gain"], row["gain_mc"]
         way = "below" if gain >= 0 else "above"
-        verdict = "more draws would tell whether that is chance"
+        verdict = "more draws would show whether that is chance"
         if abs(gain) > 2 * error:
-            verdict = "uneven chances pay on these data"
+            verdict = "uneven chances are worth it on these data"
             if gain < 0:
                 verdict = "equal chances are the better choice on these data"
         notes.append(
@@ -509,7 +509,7 @@ PLOTS = {
     "ranking": (
         "Ranking",
         "Error less than the baseline's, over all pools and budgets; whiskers: ± 2 Monte-Carlo "
-        "errors. At the right the share of cells won.",
+        "errors. On the right: the share of cells won.",
         "Strategies by how much lower their error is than the baseline's.",
     ),
     "error": (

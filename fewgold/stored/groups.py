@@ -139,7 +139,8 @@ def fetch_numbers(
 def _check_complete(found: pd.DataFrame, wanted: Wanted) -> None:
     if len(found) != len(wanted.rank) or not found.index.is_unique:
         raise DataError(
-            f"{len(wanted.rank)} rows were asked for and {len(found)} came. Did the files change "
+            f"{len(wanted.rank)} rows were expected, but {len(found)} came back. Did the files "
+            "change "
             "meanwhile? Draw again."
         )
 

@@ -211,7 +211,7 @@ class StoredPool:
 
     @property
     def has_documents(self) -> bool:
-        """Whether it is known which document each segment belongs to."""
+        """Whether the document of each segment is known."""
         return self._scan.columns.document is not None
 
     @property
@@ -301,7 +301,7 @@ class StoredPool:
 
     def _with_rows(self, ids: Mapping[int, str]) -> Pool:
         if sorted(ids) != list(range(len(ids))):
-            raise DataError("the design speaks of rows that the pool does not have.")
+            raise DataError("the design refers to rows that the pool does not have.")
         return self._fetch([ids[k] for k in range(len(ids))])
 
     def _fetch(self, ids: Sequence[Any]) -> Excerpt:
@@ -585,7 +585,9 @@ def reopen(
 ) -> StoredPool:
     """The pool that a record speaks of, its paths as seen from ``folder``, or at ``path``."""
     if path is None and not record["path"]:
-        raise DataError("where the pool lies was not recorded. Say which files it is with --pool.")
+        raise DataError(
+            "the location of the pool was not recorded. Say which files it is with --pool."
+        )
     # Joining to an absolute path leaves it as it is.
     paths = [p if "://" in p else str(folder / p) for p in record["path"] or ()]
     engine = make_engine(record["engine"]) if engine is None else engine

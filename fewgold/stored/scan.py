@@ -434,7 +434,7 @@ class Scan:
         return matrix
 
     def range_of(self, names: Sequence[str], weights: FloatArray) -> tuple[float, float]:
-        """Least and largest value that a weighted sum of standardised metrics takes."""
+        """Smallest and largest value of a weighted sum of standardised metrics."""
         score = self._linear(names, weights, rounded=False)
         row = self.view.row(
             f"SELECT min({score}) AS low, max({score}) AS high FROM {self.view.table}", "Comparing"

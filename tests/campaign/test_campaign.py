@@ -463,7 +463,7 @@ def test_a_second_wave_goes_where_the_first_strayed(tmp_path: Path) -> None:
     scores = dict(zip(pool.ids.tolist(), human.tolist(), strict=True))
     with Campaign.create(tmp_path / "s", pool, strategy="docs-two-wave+ridge", seed=1) as study:
         first = study.select(60)
-        with pytest.raises(DataError, match="there is nothing to go by yet"):
+        with pytest.raises(DataError, match="there is nothing to estimate from yet"):
             study.more(40)
         study.add(Rating(i, scores[i], "ann") for i in first.ids[1:])
         with pytest.raises(DataError, match="1 of 60"):
