@@ -582,7 +582,7 @@ def mixtures(
 
 @lru_cache(maxsize=1)
 def _huge(*values: float) -> Mixtures:
-    """Of one study, kept: the next question is likely to be about the same."""
+    """The mixture of one study, cached: the next call is likely to be about the same study."""
     shape = Shapes(*(np.array([x]) for x in values))
     found, good = _weight_rows(shape)
     return found if good[0] else next(_one_by_one(shape, None, np.array([0])))[1]

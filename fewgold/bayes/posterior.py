@@ -1,4 +1,4 @@
-"""The posterior of the success rate α, which is an estimate like any other.
+"""Posteriors of the success rate α, with the interface of all estimates.
 
 `Posterior` turns distributions, curves or steps, into the parts of an estimate: every model of this
 package is one. `AlphaPosterior` is the model of von Däniken et al. (2022).
@@ -100,7 +100,7 @@ class Posterior(ABC):
     @property
     @abstractmethod
     def _source(self) -> str:
-        """What it was made from, in a line."""
+        """The data behind it, in one line."""
 
     @property
     def _about(self) -> str:
@@ -151,7 +151,7 @@ class Posterior(ABC):
         return self.sd
 
     def _stack(self, answers: Sequence[Any]) -> FloatArray:
-        """An answer of each posterior: (*batch, …)."""
+        """Stack one result per posterior: (*batch, …)."""
         array = np.array(answers, dtype=np.float64)
         return array.reshape(self.shape + array.shape[1:])
 
@@ -168,7 +168,7 @@ class Posterior(ABC):
     def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
         """Credible interval: equal tails, or ``kind="hdi"``, the shortest.
 
-        Shares of a test set are steps, so it holds a little more than ``confidence``.
+        Shares of a test set are discrete, so its probability is slightly above ``confidence``.
         """
         check_confidence(confidence)
         if check_choice("kind", kind, ("equal", "hdi")) == "equal":
@@ -460,10 +460,10 @@ class AlphaPosterior(Posterior):
 
     @cached_property
     def informative(self) -> FloatArray:
-        """P(ρ + η > 1): the chance that a 1 of the metric speaks for an adequate item.
+        """P(ρ + η > 1): the chance that a 1 of the metric is evidence of an adequate item.
 
-        Near 0, the metric is the wrong way round: see `Counts.flipped`. Near ½, the ratings do not
-        tell. The posterior of α is right in either case.
+        Near 0, the metric is the wrong way round: see `Counts.flipped`. Near ½, the ratings leave
+        it open. The posterior of α is right in either case.
 
         Examples
         --------

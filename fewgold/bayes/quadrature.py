@@ -216,15 +216,15 @@ def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArra
 def by_quadrature(shape: Shapes) -> Panels:
     """The density of α of one study by nested quadrature.
 
-    The quadrature is dear and right to the same relative error everywhere: so what it adds to the
-    prior is asked for at a few α and its logarithm interpolated, where that is exact enough.
+    The quadrature is expensive and has the same relative error everywhere: so it is evaluated at a
+    few α and the log ratio to the prior is interpolated, where that is exact enough.
     """
     return _by_quadrature(*(float(x) for x in shape))
 
 
 @lru_cache(maxsize=16)
 def _by_quadrature(*values: float) -> Panels:
-    """Kept: after the moments comes the interval."""
+    """Cached, since the interval is usually computed after the moments."""
     shape = Shapes(*(np.array(x) for x in values))
 
     def exact(alpha: FloatArray, beta: FloatArray) -> FloatArray:
@@ -271,8 +271,8 @@ def log_density_known(
 def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
     """Refuse ratings that a metric with these rates cannot give, and rates the wrong way round.
 
-    A metric with ρ + η < 1 is as good as its opposite, but the rates are more likely mistaken for
-    error rates. With ρ + η = 1 the metric tells nothing, and the posterior is that of the human
+    A metric with ρ + η < 1 is as good as its opposite, but the rates are more likely error rates
+    given by mistake. With ρ + η = 1 the metric says nothing, and the posterior is that of the human
     ratings: the end of a scale in a table of accuracies, and no mistake.
     """
     rho, eta = rates

@@ -151,7 +151,7 @@ def measurable_difference(
     rng: RNGLike = None,
     **study: Any,
 ) -> FloatArray:
-    """The difference between two success rates that is significant, or found with some power.
+    """The difference between two success rates that is significant, or detected with some power.
 
     All numbers may be arrays; they broadcast.
 
@@ -224,7 +224,7 @@ def ratings_needed(
     power: float | None = None,
     **study: Any,
 ) -> int:
-    """The fewest human ratings, or ratings of the metric, that measure a difference.
+    """The fewest human ratings, or ratings of the metric, that detect a difference.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ class MeasurableDifferences:
         return pd.DataFrame({name: np.ravel(value) for name, value in columns.items()})
 
     def wide(self, value: str = "epsilon") -> pd.DataFrame:
-        """A column of `to_frame` as a table of human by metric ratings, as the paper prints it."""
+        """One column of `to_frame` as a table of human by metric ratings, as in the paper."""
         frame = self.to_frame()
         check_choice("value", value, tuple(frame.columns))
         return frame.pivot(index="human", columns="metric", values=value)
@@ -503,7 +503,7 @@ def measurable_differences(
 
 
 def detection_power(difference: ArrayLike, *, level: ArrayLike = 0.05, **study: Any) -> FloatArray:
-    """Chance that two systems which differ by ``difference`` come out significantly so.
+    """Power: the chance that a true ``difference`` of two systems is significant.
 
     In the right direction, by the normal approximation: the inverse of `measurable_difference`
     with ``power=``. ``study`` are rates and sizes: see `Setting`. `simulated_power` draws whole

@@ -45,7 +45,7 @@ _CHUNKS = re.compile(r"docs-chunks(\d+)")
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is known or guessed of the scores.
+    """What is known or guessed about the scores.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Outlook:
         assurance: float | None = None,
         strategies: str | Sequence[str] = (),
     ) -> Outlook:
-        """What a pilot tells: its sd, what its metrics explain out of sample, its documents.
+        """The outlook from a pilot: its sd, what its metrics explain out of sample, its documents.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class Outlook:
         return found
 
     def _accuracy(self, strategy: str, n: int | None = None) -> tuple[float, float, float]:
-        """Sd of what a strategy averages, slopes it fits, and ratings per degree of freedom."""
+        """Residual sd of a strategy, number of slopes, and ratings per degree of freedom."""
         sampler, _, estimator = strategy.partition("+")
         chunks = _CHUNKS.fullmatch(sampler)
         if _is_share(estimator) and estimator not in self.kept:
@@ -224,7 +224,7 @@ class Outlook:
         return n
 
     def half_width(self, strategy: str, n: int, confidence: float = 0.95) -> float:
-        """Half of the width of the interval that ``n`` ratings lead to.
+        """Half-width of the interval from ``n`` ratings.
 
         >>> guess = Outlook(sd=2.4, correlation=0.5, size=1418)
         >>> round(guess.half_width("random+ridge", 166), 2)
@@ -241,7 +241,7 @@ class Outlook:
 
     @property
     def _known_strategies(self) -> tuple[str, ...]:
-        """The strategies that can be planned for with what is known."""
+        """The strategies that can be planned with the available information."""
         found = [BASELINE]
         if self.correlation:
             found += ["random+ridge", "docs-balanced+ridge"]
@@ -259,7 +259,7 @@ def _is_share(estimator: str) -> bool:
 
 
 def _as_random(ratings: Ratings) -> Ratings:
-    """The same ratings as if drawn plainly: what metrics explain, not what the design gains."""
+    """The same ratings as if from a simple random sample: gain by metrics, not by design."""
     n, whole = ratings.n, len(ratings.sample.pool)
     same = np.full(n, 1 / n), np.full(n, min(n / whole, 1 - 1e-9)), np.zeros(n, np.int64)
     design = Design(DesignKind.SIMPLE, whole, *same)
@@ -267,7 +267,7 @@ def _as_random(ratings: Ratings) -> Ratings:
 
 
 def _kept_by(name: str, simple: Ratings) -> float:
-    """The part of the posterior variance that is left once a metric is used as ``name`` says."""
+    """Share of the posterior variance that remains if a metric is used as ``name`` says."""
     model = registry.estimator(name, simple.sample.pool)
     return float(model.estimate(simple).se / BinaryPosterior(()).estimate(simple).se) ** 2
 
@@ -318,7 +318,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
 
 
 def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: float = 1.0) -> Plan:
-    """How many ratings a goal takes when nothing is known but the ends of the scale.
+    """How many ratings a goal takes when only the limits of the scale are known.
 
     ``hoeffding`` is guaranteed whatever the scores (Hoeffding–Serfling, of Saldías et al. 2022);
     ``worst sd`` takes half of the scale for the sd, the largest that there is, and a normal
@@ -362,8 +362,8 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
 def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
     """Differences of all pairs of systems that were rated on the same segments, as studies.
 
-    Scores and metrics are those of one system less those of the other; a metric that then is the
-    same everywhere is left out. With a single system, or none on the same segments, an error.
+    Scores and metrics are those of one system minus those of the other; a metric that is then
+    constant is left out. A single system, or none on the same segments, is an error.
     """
     found = {}
     for (a, one), (b, two) in combinations(studies.items(), 2):

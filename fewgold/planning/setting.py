@@ -16,7 +16,7 @@ from fewgold.errors import DesignError, FewgoldError
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What one system is rated with. Arrays make many settings; they broadcast.
+    """Rates and sizes of the study of one system. Arrays make many settings; they broadcast.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 In large studies, with n paired human ratings among N items that the metric rates, Var α̂ =
 α(1 − α) [(1 − K)/n + K/N], where K is the squared correlation of metric and human. It is within
 2 % of the posterior sd at n = 100 for metrics with an accuracy up to 0.7, within 4 % at 0.9, and
-far off at 0.99; `best_split` therefore looks for the least exact posterior sd.
+far off at 0.99; `best_split` therefore minimises the exact posterior sd.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def asymptotic_sd(
 
 
 def break_even(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
-    """Cost of a metric rating over that of a human one below which the metric pays.
+    """Cost of a metric rating over that of a human one below which the metric is worth it.
 
     ((1 − √(1 − K))/√K)², for ρ and η estimated from the paired ratings. Above it, money for the
     metric is better spent on human ratings.
@@ -77,7 +77,7 @@ def break_even(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class Costs:
-    """What ratings cost, and how many of them the budget buys."""
+    """The costs of ratings, and how many of them the budget buys."""
 
     budget: float
     human: float
@@ -122,7 +122,7 @@ class Costs:
         return whole if self.items is None else min(whole, self.items)
 
     def mix(self, human: int) -> tuple[int, int]:
-        """So many by people, and what the rest of the money buys of the metric."""
+        """The mix with so many human ratings and the rest of the budget spent on the metric."""
         if self.metric == 0:
             return human, int(self.items or 0) - human
         left = max(self.budget - human * self.pair, 0.0)
@@ -176,7 +176,7 @@ def _expected_sd(setting: Setting, human: int, metric: int) -> float:
 
 
 class Mix(NamedTuple):
-    """A number of ratings of each kind, and what they give."""
+    """A number of ratings of each kind, and the precision that they give."""
 
     human: int
     metric: int
@@ -199,11 +199,11 @@ class Split:
     formula
         What the large-sample formula would choose, and what that gives.
     pays
-        Whether the metric lowers the sd at all.
+        Whether the metric reduces the sd at all.
     information, break_even, cost_ratio
         K, the cost ratio below which a metric pays in large studies, and the ratio of costs here.
     tried
-        Every mix that was looked at, in the order of human ratings.
+        Every mix that was tried, in the order of human ratings.
     level, power
         What ``difference`` refers to: see `measurable_difference`.
     """
@@ -293,7 +293,7 @@ def best_split(
     level: float = 0.05,
     power: float | None = None,
 ) -> Split:
-    """Divide a budget for one system so that the posterior sd of its success rate is least.
+    """Divide a budget for one system to minimise the posterior sd of its success rate.
 
     Parameters
     ----------
