@@ -53,7 +53,7 @@ class Chosen:
 
     @classmethod
     def parse(cls, text: str | Chosen) -> Chosen:
-        """From ``random``, ``strata:COLUMN``, ``whole:COLUMN`` or ``chances:COLUMN``."""
+        """Parse ``random``, ``strata:COLUMN``, ``whole:COLUMN`` or ``chances:COLUMN``."""
         if isinstance(text, Chosen):
             return text
         how, colon, column = str(text).strip().partition(":")

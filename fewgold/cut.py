@@ -61,7 +61,7 @@ class Cut:
 
     @classmethod
     def parse(cls, text: str | Self) -> Self:
-        """A cut as people type it, such as ``">= 0.5"`` or ``"<=0"``; a cut is taken as it is."""
+        """A cut as people type it, such as ``">= 0.5"`` or ``"<=0"``; cuts are unchanged."""
         if isinstance(text, cls):
             return text
         match = _SPELLED.fullmatch(text) if isinstance(text, str) else None

@@ -287,7 +287,7 @@ class Design:
     def deviations(self, columns: FloatArray) -> FloatArray:
         """Scaled unit deviations (..., k, u) whose cross-products are the covariance of means.
 
-        Where documents are known, less what `_document_factor` says.
+        Where documents are known, multiplied by the root of `_document_factor`.
         """
         dev = self._unit_deviations(columns)
         return dev if self.balance is None else self._project(dev, self.balance)
@@ -362,7 +362,7 @@ class Design:
     def _centred(
         self, columns: FloatArray, *, overwrite: bool = False, pivot: bool = True
     ) -> FloatArray:
-        """Columns (..., k, n) less the means that slopes are fitted around.
+        """Columns (..., k, n) minus the means around which slopes are fitted.
 
         Stratum means for stratified designs, where only what happens within strata matters. The
         overall mean elsewhere: groups of neighbours would cost a quarter of the information.
@@ -372,7 +372,7 @@ class Design:
     def _within(
         self, columns: FloatArray, overwrite: bool = False, pivot: bool = True, whole: bool = False
     ) -> FloatArray:
-        """Columns (..., k, n) less their weighted means: of groups, or of the ``whole`` sample."""
+        """Columns (..., k, n) minus their weighted means: of groups, or of the ``whole`` sample."""
         w, g = self.weights[..., None, :], self.groups[..., None, :]
         dev = from_pivot(columns, overwrite) if pivot else columns
         out = dev if pivot or overwrite else None
@@ -516,7 +516,7 @@ class Design:
 
     @cached_property
     def df(self) -> FloatArray:
-        """Degrees of freedom of the variance, less one for each balanced variate."""
+        """Degrees of freedom of the variance, minus one for each balanced variate."""
         p = 0 if self.balance is None else self.balance.shape[-2]
         df = np.asarray(np.maximum(self._satterthwaite_df - p, 0.0))
         return np.broadcast_to(df, self.weights.shape[:-1])
@@ -538,7 +538,7 @@ class Design:
 
     @_per_draw
     def _slope_df(self) -> FloatArray:
-        """Degrees of freedom for slopes: segments less the means that they are centred on."""
+        """Degrees of freedom for slopes: segments minus the means that they are centred on."""
         if not self._by_strata:
             return np.full(self.weights.shape[:-1], self.n - 1.0)
         df = np.maximum(self._group_counts - 1.0, 0.0)
@@ -631,7 +631,7 @@ class Design:
 
     @_cached
     def _group_df(self) -> FloatArray:
-        """Degrees of freedom of each group: units less one, or fewer where they are uneven."""
+        """Degrees of freedom of each group: units minus one, or fewer where they are uneven."""
         s, clusters = self._squared_shares, self.kind == DesignKind.CLUSTERS
         df = self._cluster_df() if clusters else 1.0 / np.where(s > 0, s, 1.0) - 1.0
         return np.asarray(np.where(self._exhausted | (df < 1e-9), 0.0, df))

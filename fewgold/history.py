@@ -116,7 +116,7 @@ class History:
         system: str | None = None,
         same_segments: bool = True,
     ) -> History:
-        """From a dataframe with one row per rated output; rows without a score may be among them.
+        """Read earlier ratings from a dataframe, one row per output; scores may be missing.
 
         ``system`` is the column that tells systems (or years) apart: each is a study of its own.
         """

@@ -457,7 +457,7 @@ def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
     """The design of the answered segments, as the second phase of a two-phase sample.
 
     Given how many of each class were answered, every such set of them is as likely as any other.
-    So the answered ones stand for their class, w' = w/ρ with the response rate ρ, and the mean of
+    So the answered ones represent their class, w' = w/ρ with the response rate ρ, and the mean of
     the answered has the mean of the sample as its expectation: its variance is that of the full
     sample plus that of the second phase, and both can be seen in the answered (Särndal, Swensson
     and Wretman 1992, section 15.6). Of a deviation e from the group's mean the first phase makes

@@ -66,7 +66,7 @@ class Population(Protocol):
 
     @property
     def _source(self) -> tuple[str, int]:
-        """What reads the segments, ``memory`` or an engine, and from how many files."""
+        """The reader of the segments, ``memory`` or an engine, and the number of files."""
 
     def _metric_values(self, metric: str) -> FloatArray:
         """A metric over the whole pool, or the composite (``"mean"``): (N,)."""

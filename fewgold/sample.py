@@ -1,4 +1,4 @@
-"""What was drawn, how it was drawn, and the human scores that came back."""
+"""Samples and their design, and the human scores of the sampled segments."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def _sheets() -> Any:
 
 @dataclass(frozen=True)
 class GapHandling:
-    """What was done about sampled segments without a rating.
+    """How sampled segments without a rating were handled.
 
     ``note`` is for readers, ``code`` for signatures; ``unrated`` counts the segments that were
-    given up, which the sample does not list any more.
+    given up and are no longer in the sample.
     """
 
     note: str

@@ -160,10 +160,10 @@ def check_estimator(
 
 def _check_intervals(name: str, estimate: Estimate) -> None:
     narrow, wide = estimate.interval(0.8), estimate.interval(0.99)
-    _say(wide.low <= narrow.low, f"{name}: the 99 % interval does not hold the 80 % one.")
-    _say(wide.high >= narrow.high, f"{name}: the 99 % interval does not hold the 80 % one.")
+    _say(wide.low <= narrow.low, f"{name}: the 99 % interval does not contain the 80 % one.")
+    _say(wide.high >= narrow.high, f"{name}: the 99 % interval does not contain the 80 % one.")
     inside = (narrow.low <= estimate.value + 1e-12) & (estimate.value <= narrow.high + 1e-12)
-    _say(inside, f"{name}: the interval does not hold the value.")
+    _say(inside, f"{name}: the interval does not contain the value.")
 
 
 def check_bound(

@@ -223,7 +223,7 @@ def test_a_conversation_labelled_in_part_waits_or_is_taken_as_chance() -> None:
     with pytest.raises(DataError, match=r"1 of \d+ segments are unrated"):
         fewgold.estimate_mean(table, **args)
     made = fewgold.estimate_mean(table, **args, gaps="at-random")
-    assert "taken as missing at random" in made.summary()
+    assert "treated as missing at random" in made.summary()
 
 
 def test_labels_of_a_second_table() -> None:
@@ -233,7 +233,7 @@ def test_labels_of_a_second_table() -> None:
     joined = join_labels(table.drop(columns="human"), rated, "key")
     assert np.array_equal(joined["human"].to_numpy(float), table["human"], equal_nan=True)
     strange = pd.concat([rated, pd.DataFrame({"key": ["zz"], "human": [1.0]})])
-    with pytest.raises(DataError, match="1 of 81 labels are of rows that the table does not have"):
+    with pytest.raises(DataError, match="1 of 81 labels belong to rows that are not in the table"):
         join_labels(table.drop(columns="human"), strange, "key")
     with pytest.raises(DataError, match="has more than one label"):
         join_labels(table.drop(columns="human"), pd.concat([rated, rated]), "key")

@@ -665,7 +665,7 @@ def _net_steps(prior: float, rated: FloatArray, unrated: FloatArray) -> Steps:
 
 
 def _net_mass(a: FloatArray, n: int) -> FloatArray:
-    """Chances of −n, …, n wins less losses among n items of one category, with shapes a (3,)."""
+    """Chances of −n, …, n wins minus losses among n items of one category, with shapes a (3,)."""
     i = np.arange(n + 1)
     loss, tie, win = gammaln(a[:, None] + i) - gammaln(1.0 + i)
     start = gammaln(a).sum() - gammaln(a.sum())

@@ -400,7 +400,7 @@ def interpolation(panels: int, skip: int) -> FloatArray:
 
 
 def _single_node(rated: FloatArray, a: float, b: float) -> Nodes:
-    """Where nothing is summed over: v_j ~ Beta(a, b), with the ratings (D, J, 2) counted in."""
+    """A single node: v_j ~ Beta(a, b), updated with the ratings (D, J, 2)."""
     cells = rated[:, None, None]
     return Nodes(np.ones((len(rated), 1, 1)), a + cells[..., 1], b + cells[..., 0])
 
@@ -450,7 +450,7 @@ class _Models(NamedTuple):
         return expit(place), expit(-place)
 
     def log_posterior(self, omega: FloatArray) -> FloatArray:
-        """Log of prior times likelihood of (κ, slope, ω), but for the prior of the slope."""
+        """Log of prior times likelihood of (κ, slope, ω), without the prior of the slope."""
         up, down = self.centres(omega)
         slope, (a, b) = (self.share * up * down).sum(-1), self.rate
         prior = np.log(slope)

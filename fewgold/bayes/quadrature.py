@@ -66,7 +66,7 @@ _LEAST = -1 + 1e-16  # so that no logarithm is infinite
 
 
 def _log_kernel(up: float, down: float, s: FloatArray, c: FloatArray) -> FloatArray:
-    """log s^up c^down for s = 1 − c, less `_log_peak`.
+    """log s^up c^down for s = 1 − c, minus `_log_peak`.
 
     With a billion ratings the two logarithms have errors of 1e-7 that do not cancel. Counted from
     the peak at s₀ = up / (up + down) both come from one difference, and its error cancels.
@@ -80,14 +80,14 @@ def _log_kernel(up: float, down: float, s: FloatArray, c: FloatArray) -> FloatAr
 
 
 def _log_peak(up: float, down: float) -> float:
-    """What `_log_kernel` leaves out."""
+    """The constant that `_log_kernel` subtracts."""
     if up + down < _HUGE or min(up, down) <= 0:
         return 0.0
     return float(xlogy(up, up / (up + down)) + xlogy(down, down / (up + down)))
 
 
 class LineSegment(NamedTuple):
-    """What is inside for a given outer rate: factors (u + v s)^c and (u + v (1 − s))^c of s.
+    """The inner integrand for a given outer rate: factors (u + v s)^c and (u + v (1 − s))^c of s.
 
     ``ratings`` are those of the ratings by the metric alone, where they are inside.
     """
@@ -192,7 +192,7 @@ def _narrowest(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray
 
 
 def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """Log density of α, but for a constant, at ``alpha`` = 1 − ``beta``, each (n,).
+    """Log density of α, up to a constant, at ``alpha`` = 1 − ``beta``, each (n,).
 
     The constant has the peak of the kernel of the metric's ratings in it.
     """
@@ -260,7 +260,7 @@ def _by_quadrature(*values: float) -> Panels:
 def log_density_known(
     shape: Shapes, rates: tuple[float, float] | Rate, alpha: FloatArray, beta: FloatArray
 ) -> FloatArray:
-    """Log density of α but for a constant, at ``alpha`` = 1 − ``beta`` (..., n)."""
+    """Log density of α, up to a constant, at ``alpha`` = 1 − ``beta`` (..., n)."""
     rho, eta = rates
     one = np.maximum(alpha * rho + beta * (1 - eta), TINY)
     zero = np.maximum(alpha * (1 - rho) + beta * eta, TINY)

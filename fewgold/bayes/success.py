@@ -368,7 +368,7 @@ def success_rates_chosen(
     target: str = "pool",
     priors: Priors | None = None,
 ) -> SuccessRates:
-    """As `success_rates`, where rated rows were not simply drawn at random.
+    """As `success_rates`, where rated rows are not a simple random sample.
 
     ``chosen`` says how those of each system were, as in `fewgold.estimate_mean`. Rows of unequal
     chances and whole documents count by their effective number (`BinaryPosterior`).

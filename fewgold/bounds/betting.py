@@ -1,11 +1,12 @@
 """Betting on the scores of a simple random sample, read one by one in the random order of drawing.
 
-Scores are moved to [0, 1]. If m is the mean of the pool, that of what was not drawn before rating t
-is μ_t(m) = (N m − x_1 − … − x_{t−1})/(N − t + 1), and x_t is a fair draw from it. So the capital
-Π (1 + λ_t (x_t − μ_t)) of one who bets λ_t ≥ 0 on high scores, fixed before x_t is seen, is a
-nonnegative martingale if m is the mean, and a supermartingale if the mean is less: the chance that
-it ever reaches 1/δ is δ at most (Ville 1939; Waudby-Smith and Ramdas 2020, theorem 3.1). Means at
-which it does are rejected, and the rest is the interval. For its other end the scale is turned.
+Scores are moved to [0, 1]. If m is the mean of the pool, the mean of the segments that were not
+drawn before rating t is μ_t(m) = (N m − x_1 − … − x_{t−1})/(N − t + 1), and x_t is a fair draw from
+it. So the capital Π (1 + λ_t (x_t − μ_t)) of a bettor with bets λ_t ≥ 0 on high scores, fixed
+before x_t is seen, is a nonnegative martingale if m is the mean, and a supermartingale if the mean
+is less: the chance that it ever reaches 1/δ is δ at most (Ville 1939; Waudby-Smith and Ramdas 2020,
+theorem 3.1). Means at which it does are rejected, and the rest is the interval. For its other end
+the scale is turned.
 
 To keep clear of rounding, m is written as (x_1 + … + x_n + r)/N, where r ≥ 0 is the sum of the
 unrated scores. Then N m − x_1 − … − x_{t−1} = r + x_t + … + x_n, and none of these is negative.

@@ -95,9 +95,9 @@ class BootstrapT(Replicated, ShapeBound):
     """Bootstrap-t interval with a finite population.
 
     Samples of the same size are drawn from pools made of copies of the sample, without replacement
-    as the sample itself was, and the quantiles of their studentised errors take the place of
-    Student's. A replicate's standard deviation is at least a third of the sample's: where most
-    scores are equal some replicates have almost no spread, and their statistic has no meaning.
+    as the sample itself was, and the quantiles of their studentised errors replace Student's. A
+    replicate's standard deviation is at least a third of the sample's: where most scores are equal
+    some replicates have almost no spread, and their statistic has no meaning.
 
     Approximate. The replicates come from a fixed seed and depend on n and N alone, so that the
     interval is a function of the ratings. Covers every design and estimate through the deviations
@@ -142,8 +142,7 @@ class BCa(Replicated, ShapeBound):
     Quantiles of the error in samples from pools made of copies of the sample, moved by the bias
     z₀ and the acceleration a. For a share f of the pool, ``a = (1+f) γ̂ / (6 sqrt(n(1−f)))`` makes
     the interval agree with Hall's up to terms in 1/n; at f = 0 it is the usual one, that of
-    `scipy.stats.bootstrap`, which has no finite pools. Student's quantile takes the place of the
-    normal one.
+    `scipy.stats.bootstrap`, which has no finite pools. Student's quantile replaces the normal one.
 
     Approximate. The replicates come from a fixed seed and depend on n and N alone. Covers every
     design and estimate through the deviations of its units.

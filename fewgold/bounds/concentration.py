@@ -218,7 +218,7 @@ class MaurerPontil(RangeBound):
 
     ``t = s sqrt(2 ln(4/δ)/n) + 7 R ln(4/δ)/(3(n−1))`` on both sides, s with divisor n − 1. It is
     proved for independent draws. Hoeffding's reduction carries sums over to drawing without
-    replacement, but the step that bounds s goes by self-bounding functions and not by a sum, so
+    replacement, but the step that bounds s uses self-bounding functions and not a sum, so
     here the bound is *conjectured*: `BernsteinSerfling` is proved. There is no
     without-replacement factor. One rating has no spread: the interval is all that is possible.
 

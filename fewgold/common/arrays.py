@@ -17,7 +17,7 @@ RNGLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 
 
 def single(values: FloatArray) -> FloatArray:
-    """A single number as a float, which prints and formats as one; several as the array they are.
+    """A single number as a float, which prints and formats as one; arrays are unchanged.
 
     >>> isinstance(single(np.asarray(0.5)), float)
     True

@@ -1,4 +1,4 @@
-"""From a table of rated systems to a comparison."""
+"""Compare systems from a table of ratings, or from one sample each."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def compare(
     adjust_raters: bool = False,
     orientation: Mapping[str, int] | None = None,
 ) -> Comparison:
-    """Compare systems whose outputs people rated, best on the same segments.
+    """Compare systems by human ratings, preferably of the same segments.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def compare_samples(
 ) -> Comparison:
     """Compare systems that each have a sample and a pool of their own.
 
-    Each score is corrected by the metrics of its own pool (`Ridge`). Segments are known by their
+    Each score is adjusted by the metrics of its own pool (`Ridge`). Segments are known by their
     ids: those rated for two systems count as pairs, the others as independent draws. Systems on
     different outputs, such as two versions of a product on different traffic, share none.
 
@@ -373,7 +373,7 @@ def _direction_of(every: Sequence[Ratings]) -> tuple[bool, str]:
 
 
 def _about_pools(systems: Sequence[str], pools: BoolArray) -> list[str]:
-    """What each score is about, where systems were run on different segments."""
+    """A note on the pool of each score, where systems were run on different segments."""
     if pools.all():
         return []
     counts = pools.sum(-1)
@@ -389,7 +389,7 @@ def _about_pools(systems: Sequence[str], pools: BoolArray) -> list[str]:
 def _about_gaps(
     systems: Sequence[str], scores: FloatArray, basis: NDArray[np.str_], factor: FloatArray
 ) -> list[str]:
-    """What a reader must know about segments that not all systems share, in sentences."""
+    """Remarks on segments that not all systems share."""
     count = shared_counts(scores)
     above = np.triu_indices(len(systems), 1)
     separate = [(int(i), int(j)) for i, j in zip(*above, strict=True) if basis[i, j] != "shared"]
@@ -422,7 +422,7 @@ def _about_gaps(
 def _about_raters(
     people: Raters, shift: FloatArray, se: FloatArray, systems: Sequence[str], adjusted: bool
 ) -> list[str]:
-    """What a reader must know about raters, in sentences."""
+    """Remarks on raters."""
     notes = []
     if people.basis == "segments":
         notes.append(
@@ -457,7 +457,7 @@ def _digest(ratings: Scored) -> str:
 def _usable(
     table: ScoreTable, names: Sequence[str], pools: BoolArray, notes: list[str]
 ) -> list[tuple[str, ...]]:
-    """For each system the metrics that vary and that all outputs of its pool have."""
+    """For each system the metrics that vary and are complete on its pool."""
     found: list[tuple[str, ...]] = []
     gaps: dict[str, int] = {}
     constant: dict[str, str] = {}
@@ -532,10 +532,10 @@ def _with_flat(
     ends: tuple[float, float] | None,
     level: float,
 ) -> Pairs:
-    """Differences to a system whose ratings are all equal: the error of the other, and more.
+    """Half-widths of differences to a system whose ratings are all equal.
 
-    How much the equal ratings may hide is told by the scale (the rule of three), and added to the
-    half-width; without the scale nothing is known.
+    The possible error of the equal ratings follows from the scale (the rule of three) and is added
+    to the half-width of the other system; without the scale nothing is known.
     """
     one = pairs.spreadless & np.isfinite(pairs.variance)
     if not one.any():

@@ -170,7 +170,7 @@ def _steps(n: int, k: int, share: float) -> int:
 
 
 class _NeighbourSums(NamedTuple):
-    """From near to far, for m pairs of a draw and a segment.
+    """Sums over neighbours from near to far, for m pairs of a draw and a segment.
 
     ``first`` (m,) is where the ratings of the draw begin in ``y`` and ``label``. ``left`` and
     ``sums`` (folds, m) say how many more scores a fold needs, and what it has so far.

@@ -254,7 +254,7 @@ def regression_slopes(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Slopes of least variance under the design (..., p), how many there are (...), g-weights.
 
-    ``columns`` (..., 1 + p, n) are the scores, less one of them so that huge ones keep their
+    ``columns`` (..., 1 + p, n) are the scores, minus one of them so that huge ones keep their
     digits, and the controls, which should be about 1 in size.
 
     With fewer than three degrees of freedom per slope none is fitted: slopes from so few ratings

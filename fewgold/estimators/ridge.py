@@ -194,7 +194,7 @@ def ridge_slopes(
     """The fit at the strength of least leave-one-out error, or an average over strengths.
 
     ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the leverages
-    of the ratings without metrics: their weights in the means taken out. Where ``choose`` (...) is
+    of the ratings without metrics: their weights in the subtracted means. Where ``choose`` (...) is
     False the fits of all strengths are averaged, by the errors that are left beside ``balance``
     (..., q, n), centred balanced variates.
     """
@@ -298,7 +298,7 @@ def _mixture(
 def _constrained(
     z: FloatArray, ridged: FloatArray, cross: FloatArray, beta: FloatArray, signs: FloatArray
 ) -> RidgeFit:
-    """Fits whose free slopes ``beta`` have a wrong sign, one a row."""
+    """Constrained fits for draws whose free slopes ``beta`` have a wrong sign, one per row."""
     beta = constrain(ridged, cross, beta, signs)
     active = (beta != 0).astype(np.float64)
     kept, both = z * active[..., None], active[..., :, None] * active[..., None, :]

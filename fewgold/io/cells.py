@@ -42,7 +42,7 @@ def neutral(text: str) -> str:
 
 
 def guard(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, so that `bare` can give it back.
+    """Text that no spreadsheet runs as a formula, such that `bare` can restore it.
 
     An apostrophe that stands before something like a formula already gets a second one.
 
@@ -63,7 +63,7 @@ def bare(text: str) -> str:
 
 
 def cell(value: Any, separator: str) -> str:
-    """A value as a cell of CSV or TSV that no spreadsheet takes for a formula."""
+    """A value as a cell of CSV or TSV that no spreadsheet runs as a formula."""
     text = neutral(str(value))
     return re.sub(r"[\t\r\n]+", " ", text) if separator == "\t" else text
 

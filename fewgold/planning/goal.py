@@ -114,7 +114,7 @@ class Goal:
         Parameters
         ----------
         sd
-            Standard deviation of what is averaged, metrics taken out.
+            Standard deviation of the residuals after metrics.
         size
             Segments of the pool; None for an infinite population.
         spent

@@ -33,7 +33,7 @@ STRATEGIES = (
 )  # fmt: skip
 #: What these samplers gain beyond the same estimator on a random sample is left out: replays tell.
 _AS_RANDOM = ("docs-balanced", "docs-prop", "docs-sys")
-_AT_MOST = "at most; planned like random+{}, a replay (history) may find fewer"
+_AT_MOST = "at most; planned like random+{}; a replay (history) may find fewer"
 # A ridge does not pay a whole rating for the slope of a metric. With half of one, half-widths on
 # WMT20 were right within 5 % for 16 to 33 metrics (tests/theory/test_plan_real.py).
 _SPENT = 0.5

@@ -262,8 +262,8 @@ class Split:
             f"{alone.difference:.4f}",
             f"large-sample formula: {self.formula.human} and {self.formula.metric}, sd "
             f"{self.formula.sd:.4f}",
-            f"the metric costs {self.cost_ratio:.3g} of a human rating; in large studies it pays "
-            f"below {self.break_even:.3g}",
+            f"the metric costs {self.cost_ratio:.3g} of a human rating; in large studies it is "
+            f"worth it below {self.break_even:.3g}",
         ]
         return "\n".join(lines)
 

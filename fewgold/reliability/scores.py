@@ -1,4 +1,4 @@
-"""Scores of segments in documents: read from a table, and how alike those of a document are."""
+"""Scores of segments in documents: reading them, and the correlation within documents."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class DocumentScores:
         return np.asarray(np.add.reduceat(self.values, self.starts, axis=-1))
 
     def check_means(self) -> None:
-        """Raises for means of 0, where something is to be relative to them."""
+        """Raise an error for means of 0, where results are relative to them."""
         top = np.abs(self.values).max(-1)
         zero = np.argwhere(np.abs(self.means) <= 1e-12 * top)
         if zero.size:
@@ -300,7 +300,7 @@ class DesignEffects:
 
 
 def design_effects(scores: DocumentScores) -> DesignEffects:
-    """Work out the figures of `DesignEffects` (Cochran 1977, ch. 9A; Lohr 2022, ch. 5)."""
+    """Compute `DesignEffects` (Cochran 1977, ch. 9A; Lohr 2022, ch. 5)."""
     d, n = scores.sizes.size, scores.sizes.sum()
     value = scores.means
     deviations = scores.values - value[..., None]

@@ -64,7 +64,7 @@ def candidates(pool: StoredPool, m: int, rng: Generator) -> Candidates:
 def draw_in_phases(
     sampler: Sampler, pool: StoredPool, n: int, rng: Generator
 ) -> tuple[Pool, Design]:
-    """What ``Sampler._draw_stored`` gives, from ``Sampler._draw`` on some of the pool."""
+    """Implement ``Sampler._draw_stored`` by ``Sampler._draw`` on a part of the pool."""
     if isinstance(getattr(sampler, "by", None), ByColumn):
         raise DesignError(
             f"{sampler.name} draws from a pool on disk by documents or by bins of metrics. Name "

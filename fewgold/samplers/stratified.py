@@ -390,7 +390,7 @@ class _Line:
     def beside(
         self, groups: Groups | MergedGroups, large: IntArray, share: FloatArray, drawn: Wanted
     ) -> tuple[Wanted, Design]:
-        """What was ``drawn`` from the line, after segments of the ``large`` strata themselves."""
+        """Append what was ``drawn`` from the line to segments of the ``large`` strata."""
         if not large.size:
             return drawn, self.design
         sizes = groups.size[large]

@@ -138,7 +138,7 @@ def studies_from_table(
     rated_only: bool = False,
     **columns: Any,
 ) -> tuple[dict[str, Study], list[str]]:
-    """Studies from a table in which people rated every segment, and notes on what was left out.
+    """Studies from a table in which people rated every segment, with notes on omissions.
 
     Parameters
     ----------

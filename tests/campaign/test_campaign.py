@@ -141,7 +141,7 @@ def test_gaps_need_a_choice(campaign: Campaign, answer: object) -> None:
     with pytest.raises(DataError, match="4 of 15 segments are unrated"):
         campaign.estimate()
     chance = campaign.estimate("at-random")
-    assert any("taken as missing at random" in note for note in chance.to_dict()["notes"])
+    assert any("treated as missing at random" in note for note in chance.to_dict()["notes"])
     bounds = campaign.estimate("bounds")
     assert "gaps:4-worst-case" in bounds.signature()  # type: ignore[union-attr]
     assert bounds.to_dict()["low"] <= chance.value <= bounds.to_dict()["high"]

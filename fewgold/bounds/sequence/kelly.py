@@ -59,7 +59,7 @@ class Game:
         return replace(self, margin=margin, **parts)
 
     def factors(self, means: FloatArray, bets: FloatArray | None = None) -> FloatArray:
-        """What each rating multiplies the capital with, if ``means`` are true: (rows, n).
+        """Factors by which ratings multiply the capital, if ``means`` are true: (rows, n).
 
         They are decreasing in the mean: so is the capital, and an end is a root. A game of one row
         can be played against many means.
@@ -137,7 +137,7 @@ def _last_of(game: Game, goal: float) -> int:
     """The same for one row: two rounds of a few means, then false position with bisection."""
 
     def over(tried: IntArray) -> FloatArray:
-        """By how much the best capital so far exceeds its goal."""
+        """Excess of the maximum capital so far over its goal."""
         return np.asarray(game.capital(mean_of(tried)).max(-1) - goal)
 
     a, b = 0, _TOP

@@ -100,7 +100,7 @@ FIRST, SHARE = 50, 0.1
 
 
 class HallRule(Rule):
-    """Hall's interval of the ratings so far, not looked at before `first_look` ratings."""
+    """Hall's interval of the ratings so far, used only from `first_look` ratings on."""
 
     name = "hall"
     kind = "approximate"
