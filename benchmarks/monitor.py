@@ -135,8 +135,8 @@ def main() -> None:
             stdout=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     for line in done.stdout.splitlines():
-        *name, values = line.split(",", 2)
-        rows.append(row(",".join(name), np.array(values.split(","), dtype=float)))
+        first, second, values = line.split(",", 2)
+        rows.append(row(f"{first},{second}", np.array(values.split(","), dtype=float)))
     table(["batches until the alarm", "median", "90 %", "false", "missed"], rows)
     sys.exit(done.returncode)
 
