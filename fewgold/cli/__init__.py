@@ -38,6 +38,7 @@ from fewgold.cli import (
     status,
     stop,
     verdicts,
+    work,
 )
 from fewgold.cli.console import BAD_DATA, fail
 from fewgold.cli.options import flag
@@ -81,6 +82,7 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
     "A study, from the choice to the number": [
         init.init, select.select, exchange.import_answers, status.status, estimate.estimate,
         gate.gate, monitor.monitor, report.report, exchange.export, serve.serve, stop.stop,
+        work.work, work.adjudicate,
     ],
     "Before and beyond": [
         plan.plan, simulate.simulate, compare.compare, reliability.reliability,
