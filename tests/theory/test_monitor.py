@@ -3,7 +3,8 @@
 Each stream is 201 batches of 150 items, 40 rated, that never get worse: rows of a population drawn
 anew for each batch (or the same rows in every batch, where the promise is about a batch's own).
 Real ones replay FRANK (factual or not) and WMT20 English-German (MQM, all systems).
-``FEWGOLD_SEED`` sets another seed: the tests hold for any. Bounds follow from the number of streams.
+``FEWGOLD_SEED`` sets another seed: the tests hold for any. Bounds follow from the number
+of streams.
 """
 
 from __future__ import annotations
