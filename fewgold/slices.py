@@ -142,6 +142,7 @@ class Slices:
 
     def _shrunk(self, confidence: float) -> tuple[FloatArray, ...]:
         values, errors = np.full((2, len(self)), np.nan)
+        skewness = np.zeros(len(self))
         for k, own in enumerate(self.estimates):
             if own is not None and math.isfinite(float(own.se)):
                 values[k] = float(own.value)
@@ -149,7 +150,9 @@ class Slices:
                 low, high = own.interval(0.95)
                 wide = float(high - low) / (2 * 1.959963984540054)
                 errors[k] = max(float(own.se), wide) if math.isfinite(wide) else float(own.se)
-        return shrunk(values, errors, confidence)
+                if math.isfinite(wide) and high > low:
+                    skewness[k] = float((low + high - 2 * own.value) / (high - low))
+        return shrunk(values, errors, confidence, np.clip(skewness, -0.9, 0.9))
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The slices in plain numbers, for JSON."""
@@ -406,7 +409,10 @@ def _apart(own: Estimate | None, rest: Estimate | None, confidence: float) -> di
 
 
 def shrunk(
-    values: FloatArray, errors: FloatArray, confidence: float = 0.95
+    values: FloatArray,
+    errors: FloatArray,
+    confidence: float = 0.95,
+    skewness: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Scores of slices shrunk towards their common mean: value, standard error, low, high.
 
@@ -418,6 +424,9 @@ def shrunk(
     ----------
     values, errors
         (D,) scores and standard errors; NaN where a slice has none.
+    skewness
+        (D,) by how much the upper half of a slice's own interval is longer than the mean of both
+        halves, as a share; 0 by default. Shrunk intervals have it as far as they rest on the slice.
 
     References
     ----------
@@ -461,6 +470,10 @@ def shrunk(
         _mixture_quantile(weight, centre, root, q)
         for q in ((1 - confidence) / 2, (1 + confidence) / 2)
     )
+    if skewness is not None:
+        # Low estimates of skewed scores are the ones that err most, and upwards.
+        lean = skewness * (1 - weight @ pull)
+        low, high = mean - (mean - low) * (1 - lean), mean + (high - mean) * (1 + lean)
     return mean, sd, low, high
 
 

@@ -150,6 +150,14 @@ def test_shrinkage_is_the_posterior_of_the_hierarchy() -> None:
     expected, spread = reference.shrunk(values.tolist(), errors.tolist())
     assert mean == pytest.approx(expected, abs=0.01) and sd == pytest.approx(spread, abs=0.01)
     assert ((low < mean) & (mean < high)).all()
+    lean = np.array([0.0, 0.2, 0.0, 0.5, -0.3])
+    same, _, lower, upper = shrunk(values, errors, skewness=lean)
+    assert np.array_equal(same, mean)
+    assert upper - lower == pytest.approx(high - low, rel=0.2)
+    # Longer on the side to which a slice's own interval leans, the less the more it is shrunk.
+    share = np.round((upper - high) / (high - mean), 9)
+    assert (np.sign(share) == np.sign(lean)).all() and (np.abs(share) <= np.abs(lean)).all()
+    assert (np.sign(np.round(lower - low, 9)) == np.sign(lean)).all()
     unknown, *_ = shrunk(np.append(values, np.nan), np.append(errors, np.nan))
     assert values.min() < unknown[-1] < values.max()
     with pytest.raises(DataError, match="needs 3 slices"):

@@ -7,12 +7,12 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold.campaign import checks
+from fewgold.campaign import checks, sides
 from fewgold.campaign.answers import (
     INSERT,
     raters_of,
@@ -22,6 +22,7 @@ from fewgold.campaign.answers import (
     why_not,
 )
 from fewgold.campaign.database import note, now
+from fewgold.campaign.sides import SideKeys
 from fewgold.campaign.store import Store
 from fewgold.common.arrays import IntArray
 from fewgold.common.checks import check_choice, check_count
@@ -73,13 +74,37 @@ UNION ALL SELECT segment, 0 FROM (
     {open} ORDER BY wave, turn, lot(:rater, drawn.segment) LIMIT 1
 ) LIMIT 1
 """
+# What is known of a form before its answer is stored: whether it is an attention check, whether its
+# segment was drawn or skipped, and the answer with its name that came before, if any.
+_BY_FORM = "rater = :rater AND answer = :answer"
+_BEFORE = f"""
+SELECT
+    EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND {checks.OPEN}),
+    EXISTS (SELECT 1 FROM drawn WHERE segment = :place),
+    EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater),
+    before.score, before.details, before.withdrawn
+FROM (SELECT 1) LEFT JOIN (
+    SELECT * FROM (
+        SELECT score, details, 0 AS withdrawn FROM ratings WHERE {_BY_FORM} AND {_FROM_PAGE}
+        UNION ALL
+        SELECT score, details, 0 FROM checks WHERE {_BY_FORM} AND score IS NOT NULL
+        UNION ALL
+        SELECT score, details, 1 FROM withdrawn WHERE {_BY_FORM} AND {_FROM_PAGE}
+        UNION ALL
+        SELECT :score, details, 1 FROM checks WHERE {_BY_FORM} AND score IS NULL
+    ) LIMIT 1
+) AS before
+"""
 # A rater who gets one output of a segment gets those of the other systems as well, as far as nobody
 # else has them: differences between systems are then not differences between raters.
 _BESIDE = """
-INSERT OR REPLACE INTO claims SELECT segment, :rater, :at FROM ({open} AND drawn.segment IN (
-    SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
-    WHERE outputs.place = :place
-))
+INSERT OR REPLACE INTO claims
+SELECT segment, :rater, CASE segment WHEN :place THEN :at ELSE :at - 1e-3 END FROM (
+    {open} AND drawn.segment IN (
+        SELECT other.place FROM outputs JOIN outputs AS other USING (segment)
+        WHERE outputs.place = :place
+    )
+)
 """
 
 
@@ -210,9 +235,10 @@ class Desk:
             return None
         place, held = row
         if not held and settings.systems and settings.shared:
-            beside = asked | {"place": place, "at": time.time() - 1e-3}
+            beside = asked | {"place": place, "at": time.time()}
             database.execute(_open(_BESIDE, settings), beside)
-        _keep(database, place, rater)
+        else:
+            _keep(database, place, rater)
         return int(place)
 
     def rate(self, rating: Rating) -> Kept:
@@ -235,22 +261,12 @@ class Desk:
             raise FewgoldError("an answer from a page needs a rater and the name of its form.")
         place = self._find(rating.segment)
         told = {"rater": rating.rater, "answer": rating.answer, "place": place}
-        of = "rater = :rater AND answer = :answer"
-        for query, withdrawn in (
-            (f"SELECT score, details FROM ratings WHERE {of} AND {_FROM_PAGE}", False),
-            (f"SELECT score, details FROM checks WHERE {of} AND score IS NOT NULL", False),
-            (f"SELECT score, details FROM withdrawn WHERE {of} AND {_FROM_PAGE}", True),
-            (f"SELECT :score, details FROM checks WHERE {of} AND score IS NULL", True),
-        ):
-            found = database.execute(query, {**told, "score": rating.score}).fetchone()
-            if found is not None:
-                return Kept(False, float(found[0]), split_details(found[1] or "{}")[1], withdrawn)
-        check, sampled, skipped = database.execute(
-            f"SELECT EXISTS (SELECT 1 FROM checks WHERE segment = :place AND rater = :rater AND "
-            f"{checks.OPEN}), EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
-            "EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater)",
-            told,
+        check, sampled, skipped, *before = database.execute(
+            _BEFORE, {**told, "score": rating.score}
         ).fetchone()
+        if before[0] is not None:
+            score, details, withdrawn = before
+            return Kept(False, float(score), split_details(details or "{}")[1], bool(withdrawn))
         if not sampled and not check:
             raise _unknown_segment()
         settings = self.store.settings
@@ -295,7 +311,7 @@ class Desk:
         if row is None:
             return None
         what, name, _ = row
-        return what, name if what == "answer" else self.key_at(name)
+        return what, name if what == "answer" else self.key_at(name, rater)
 
     def withdraw(self, rater: str, answer: str | None = None) -> str | None:
         """Take a rater's last answer from a page back and hand them its segment again; its key.
@@ -317,12 +333,12 @@ class Desk:
             last = check is not None and (row is None or row[3] < check[1])
             if last and answer in (None, check[0]):
                 back = checks.take_back(database, rater, check[0])
-                return None if back is None else self.key_at(back)
+                return None if back is None else self.key_at(back, rater)
             if row is None or answer not in (None, row[2]):
                 row = database.execute(
                     "SELECT segment FROM withdrawn WHERE rater = ? AND answer = ?", (rater, answer)
                 ).fetchone()
-                return None if row is None else self.key_at(row[0])
+                return None if row is None else self.key_at(row[0], rater)
             place, number = row[:2]
             database.execute(
                 f"INSERT INTO withdrawn SELECT {_COLUMNS}, ? FROM ratings WHERE number = ?",
@@ -331,7 +347,7 @@ class Desk:
             database.execute("DELETE FROM ratings WHERE number = ?", (number,))
             # The newest claim is what the rater gets next.
             _keep(database, place, rater)
-        return self.key_at(place)
+        return self.key_at(place, rater)
 
     def taken_back(self, rater: str, segment: str | int) -> Rating | None:
         """What a rater took back of a segment (its key or place) and has not answered since."""
@@ -346,7 +362,7 @@ class Desk:
         if row is None:
             return None
         score, time, answer, details = row
-        key = self.key_at(place)
+        key = self.key_at(place, rater)
         return Rating(key, float(score), rater, time, "", answer, *split_details(details))
 
     def skip(self, segment: str, rater: str) -> None:
@@ -420,7 +436,9 @@ class Desk:
             "WHERE segment = claims.segment AND rater = claims.rater) ORDER BY at, segment"
         ).fetchall()
         due = time.time() - self.store.settings.hold
-        return [Held(self.key_at(s), str(r), float(at), float(at) <= due) for s, r, at in rows]
+        return [
+            Held(self.key_at(s, str(r)), str(r), float(at), float(at) <= due) for s, r, at in rows
+        ]
 
     def hand_on(self, rater: str | None = None) -> int:
         """Let others have at once what a rater, or anybody, was given and has not answered.
@@ -440,9 +458,15 @@ class Desk:
 
     # What segments are called
 
-    def key_at(self, place: int) -> str:
-        """The key of a segment, by its place in the pool."""
-        return self.store.keys.of(place, str(self.store.pool.ids[place]))
+    def key_at(self, place: int, rater: str = "") -> str:
+        """The key of a segment, by its place in the pool.
+
+        That of a pair also says which output stands left for the rater.
+        """
+        id, keys = str(self.store.pool.ids[place]), self.store.keys
+        if isinstance(keys, SideKeys):
+            return keys.of(place, id, sides.flipped(self.store, place, rater))
+        return keys.of(place, id)
 
     def place_of(self, segment: str) -> int:
         """The place in the pool of a segment that raters may get, by its key."""
@@ -478,7 +502,7 @@ WHICH = ("unrated", "wanting", "all", "last")
 
 def segment(
     campaign: Campaign, place: int, *, position: int | None = None, rate: bool = True,
-    masked: bool = True,
+    masked: bool = True, rater: str = "",
 ) -> Segment:  # fmt: skip
     """A segment as it is shown. Neither metrics nor the system are: they would sway raters.
 
@@ -486,6 +510,10 @@ def segment(
     """
     pool = campaign.pool
     id = str(pool.ids[place])
+    if named := campaign.settings.sides:  # no context: it would say which system is which
+        key = campaign.desk.key_at(place, rater)
+        turned = sides.flipped(campaign.store, place, rater)
+        return Segment(key, key if masked else id, sides.texts(pool, named, place, turned))
     key = Keys(len(pool), pool.fingerprint).of(place, id)
     document = "" if pool.documents is None else str(pool.documents[place])
     if position is None:
@@ -547,6 +575,15 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
             if raters.get(id := str(pool.ids[p]), 0) < settings.each + (id in twice)
         }  # fmt: skip
     rng = np.random.default_rng([settings.seed, 2])
+    if settings.sides:
+        line = rng.permutation(sorted(wanted)).tolist()
+        return Tasks(
+            tuple(replace(segment(campaign, p, masked=masked), position=k)
+                  for k, p in enumerate(line, 1)),
+            name=Tasks.name if masked else settings.name,
+            question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0),
+            instructions=settings.instructions,
+        )  # fmt: skip
     if pool.documents is None or not context:
         line = rng.permutation(sorted(wanted)).tolist()
         shown = [

@@ -20,6 +20,7 @@ from fewgold.cli import (
     adequate,
     begin,
     compare,
+    datasets,
     estimate,
     exchange,
     gate,
@@ -36,6 +37,7 @@ from fewgold.cli import (
     status,
     stop,
     verdicts,
+    work,
 )
 from fewgold.cli.console import BAD_DATA, fail
 from fewgold.cli.help import ShortHelpCommand, ShortHelpGroup
@@ -83,11 +85,12 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
     ],
     "Try it out and plan": [
         begin.demo, begin.strategies, plan.plan, simulate.simulate, reliability.reliability,
-        reproduce.reproduce,
+        reproduce.reproduce, datasets.datasets,
     ],
     "While ratings come in": [
         init.init, exchange.export, exchange.import_answers, status.status, serve.serve,
         stop.stop, gate.gate, monitor.monitor,
+        work.work, work.adjudicate,
     ],
     "Success rates: pass or fail, adequate or not": [
         adequate.alpha, adequate.roc, verdicts.raters, verdicts.preferences, verdicts.naive,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fewgold.cli import input, options, parse
+from fewgold.cli import input, options, parse, slices
+from fewgold.cli import rated as rated_study
 from fewgold.cli.console import escape, no_plots, show
 from fewgold.cli.options import Json, Quiet, argument, flag, option
 
@@ -45,6 +47,9 @@ def report(
     metrics: options.LabelMetrics = None,
     target: options.EstimateTarget = "pool",
     system: options.OneSystem = None,
+    by: slices.By = None,
+    shrink: slices.Shrink = False,
+    criteria: options.Criteria = None,
     force: bool = flag(False, "--force", "Overwrite an existing page."),
     json: Json = False,
     quiet: Quiet = False,
@@ -84,16 +89,24 @@ def report(
         raise typer.BadParameter("--chosen is for tables with labels, not sheets and campaigns.")
     if system is not None and not of_campaign:
         raise typer.BadParameter("--system is for campaigns of several systems.")
+    if by is not None and target != "pool":
+        raise typer.BadParameter("--by is about the segments of the pool; leave out --target.")
+    if shrink and by is None:
+        raise typer.BadParameter("--shrink goes with slices: --by COLUMN.")
+    several = parse.criteria("--criteria", criteria)
     made: StudyReport | ComparisonReport
     try:
         if chosen is not None:
+            if several and human is None:
+                human = several[0].name
             from fewgold.labels import partial_ratings
             from fewgold.missing import ratings_for
             from fewgold.report import study_report
 
             named = options.named(metrics=metrics) | {"human": parse.names(human) or None}
             found = input.labelled(file, chosen, quiet, labels=labels, on=on, **named)
-            partial = partial_ratings(found, parse.limits(limits))
+            ends = several[0].limits if several else parse.limits(limits)
+            partial = partial_ratings(found, ends)
             usual = input.estimator_for(estimator, found.pool)
             ratings = ratings_for(partial if cut is None else partial.cut(cut), usual, gaps)
             words = options.typed(context, _NOT_ESTIMATING)
@@ -110,6 +123,7 @@ def report(
                 made = campaign.report(
                     gaps, estimator=estimator, cut=cut, confidence=level, title=title
                 )
+                several = several or campaign.settings.criteria
         else:
             from fewgold import sheets
             from fewgold.missing import ratings_for
@@ -117,6 +131,8 @@ def report(
 
             ends, typed = parse.limits(limits), options.typed(context, _NOT_ESTIMATING)
             record, sample = input.open_sheet(file, pool, None, quiet=False)
+            several = several or sheets.criteria_of(record)
+            ends = ends or (several[0].limits if several else None)
             partial = sheets.read_partial(
                 file, sample, score=record["score_column"], limits=ends, gaps=gaps != "wait"
             )
@@ -129,7 +145,16 @@ def report(
                 context={
                     "commands": [*sheets.commands(file, pool, record), again],
                     "chances": record.get("chances"),
+                    **({"score": several[0].name} if several else {}),
                 },
+            )  # fmt: skip
+        if several or by is not None:
+            asked = slices.Asked(by, shrink=shrink)
+            made = _beside(
+                made, asked, file, pool=pool, design=None, human=None if several else human,
+                id="id", estimator=estimator, level=level, limits=limits, gaps=gaps, waves=None,
+                chosen=chosen, labels=labels, on=on, metrics=metrics, criteria=several,
+                system=system, quiet=True,
             )  # fmt: skip
     except DataError as error:
         if error.code == "unrated":
@@ -141,5 +166,33 @@ def report(
     if not available():
         no_plots(quiet)
     made.write(out)
-    shown = made.to_dict() | {"file": out}
+    shown: dict[str, Any] = made.to_dict() | {"file": out}
     show(json, shown, lambda screen: screen.print(f"[bold]Wrote {escape(out)}[/bold]"))
+
+
+def _beside(
+    made: StudyReport | ComparisonReport, asked: slices.Asked, file: str, **told: Any
+) -> StudyReport:
+    """The report with the scores of slices and of all criteria."""
+    from fewgold.report import StudyReport
+    from fewgold.slices import slices as sliced
+
+    if not isinstance(made, StudyReport):
+        raise typer.BadParameter(
+            "--by and --criteria are about one system; name it with --system, or compare systems "
+            "with fewgold compare."
+        )
+    study = rated_study.opened(file, **told)
+    if study.criteria is not None:
+        side = study.criteria.estimate(
+            study.estimator, told["gaps"], target=made.study.target,
+            confidence=made.study.confidence,
+        )  # fmt: skip
+        made = replace(made, criteria=side)
+    if asked.by is not None:
+        ratings = made.study.ratings
+        column = input.columns_beside(ratings, study.table(), study.sheet, "id")
+        labels = {name: column(name) for name in parse.names(asked.by)}
+        found = sliced(ratings, made.study.estimator, labels, shrink=asked.shrink)
+        made = replace(made, slices=found)
+    return made

@@ -27,10 +27,10 @@ class CorpusScore:
     function : callable
         Turns sums of shape (..., k) into scores of shape (...).
 
-    See Also
-    --------
-    CorpusScore.of_rows : for a score that no sums determine.
-    CorpusScore.sacrebleu : BLEU, chrF or TER of texts.
+    Notes
+    -----
+    `CorpusScore.of_rows` takes a score that no sums determine, `CorpusScore.sacrebleu` makes BLEU,
+    chrF or TER of texts.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class CorpusScore:
             The reference of each row, or a list of references for each row.
         metric : {"bleu", "chrf", "ter"}
             Which score.
-        **options
+        options
             Of sacrebleu's class, such as ``tokenize="zh"`` or ``word_order=2``.
         """
         known = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}

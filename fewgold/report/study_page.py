@@ -15,19 +15,35 @@ from fewgold.estimator import Estimator
 from fewgold.report.methods import methods, references
 from fewgold.report.sections import markdown, page, write
 from fewgold.report.study import StudyNumbers, checked_answers
+from fewgold.report.study_beside import criteria_sections, slice_sections
 from fewgold.report.study_sections import commands, notes, sections, top
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fewgold.criteria import CriteriaEstimate
+    from fewgold.slices import Slices
+
 
 @dataclass(frozen=True, eq=False)
 class StudyReport:
-    """A study ready to be shown. The same study gives the same bytes."""
+    """A study ready to be shown. The same study gives the same bytes.
+
+    Parameters
+    ----------
+    study
+        All numbers of the report.
+    title
+        Of the page.
+    slices, criteria
+        Scores of slices, and of several criteria, to be shown as well.
+    """
 
     study: StudyNumbers
     title: str
+    slices: Slices | None = None
+    criteria: CriteriaEstimate | None = None
 
     def html(self) -> str:
         """One HTML page that needs nothing beside it."""
@@ -39,8 +55,12 @@ class StudyReport:
 
     def _parts(self, *, drawn: bool) -> dict[str, Any]:
         signature = self.study.record["signature"]
+        level = self.study.confidence
+        beside = [] if self.criteria is None else criteria_sections(self.criteria, level)
+        if self.slices is not None:
+            beside += slice_sections(self.slices, level, drawn)
         return {
-            "sections": sections(self.study, drawn=drawn),
+            "sections": [*beside, *sections(self.study, drawn=drawn)],
             "footer": [f"Made with fewgold {__version__}.", f"`{signature}`"],
             "top": top(self.study),
         }
@@ -63,6 +83,10 @@ class StudyReport:
             "what": study.what,
             "strategy": study.strategy,
             "estimate": plain_value(study.record),
+            "criteria": None
+            if self.criteria is None
+            else self.criteria.to_dict(study.confidence)["criteria"],
+            "slices": None if self.slices is None else self.slices.to_dict(study.confidence),
             "notes": notes(study),
             "saved": plain_value(study.saved.to_dict()),
             "tolerance": plain_value(study.context.get("tolerance")),

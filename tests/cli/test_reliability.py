@@ -89,6 +89,9 @@ def test_options(run: Run, demo: pd.DataFrame) -> None:
     assert single["systems"] == ["(all)"] and "ranks" not in single
 
 
+FORMS = ("png", "svg", "pdf")
+
+
 def test_folder(
     run: Run, demo: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,9 +100,10 @@ def test_folder(
     deep = folder / "out" / "deep"
     assert "written: out/deep/curves.csv" in done.stdout
     assert len(pd.read_csv(deep / "fits.csv")) == 6
-    figures = {f"{kind}.png" for kind in ("sd", "mean", "tangent", "ranks")}
+    kinds = ("sd", "mean", "tangent", "ranks")
+    figures = {f"{kind}.{form}" for kind in kinds for form in FORMS}
     assert {p.name for p in deep.iterdir()} == figures | {"curves.csv", "fits.csv", "ranks.csv"}
-    assert all((deep / name).stat().st_size > 10_000 for name in figures)
+    assert all((deep / name).stat().st_size > 5_000 for name in figures)
 
     def draw_nothing(figure: object, path: Path) -> Path:
         path.touch()
@@ -108,9 +112,10 @@ def test_folder(
     monkeypatch.setattr("fewgold.plots.save", draw_nothing)
     run(*args, "--score", "bleu,comet", "--half-width", "1", "-o", "two")
     kinds = ("sd", "mean", "tangent", "documents")
-    figures = {f"{kind}-{k}.png" for kind in kinds for k in ("1-bleu", "2-comet")}
+    names = [f"{kind}-{k}" for kind in kinds for k in ("1-bleu", "2-comet")]
+    figures = {f"{name}.{form}" for name in [*names, "ranks"] for form in FORMS}
     tables = {"curves.csv", "fits.csv", "ranks.csv", "documents.csv"}
-    assert {p.name for p in (folder / "two").iterdir()} == figures | tables | {"ranks.png"}
+    assert {p.name for p in (folder / "two").iterdir()} == figures | tables
 
 
 def test_columns_are_guessed(run: Run) -> None:

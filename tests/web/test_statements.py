@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from campaign.test_systems import begun
 from fewgold.campaign import Campaign
 from fewgold.web import create_app
 
@@ -66,6 +67,21 @@ def test_a_rating_takes_few_statements(
         assert fields(page)["segment"] != form["segment"]
     with Campaign(study[0]) as campaign:
         assert len(campaign.answers()) == 4
+
+
+def test_a_rating_of_one_of_several_systems_takes_as_few(traced: list[str], tmp_path: Path) -> None:
+    with begun(tmp_path) as made:
+        made.select(5)
+        link = f"/rate/{made.desk.add_rater('ann')}"
+    with TestClient(
+        create_app(tmp_path / "study"), base_url="http://127.0.0.1", headers=HTMX
+    ) as client:
+        page = client.get(link).text
+        for _ in range(14):  # the first, second and last output of a segment, and the next segment
+            form = fields(page)
+            traced.clear()
+            page = client.post(link, data=form).text
+            assert len(traced) <= MOST, "\n".join(traced)
 
 
 def test_connections_that_are_kept_wait_for_the_disk(

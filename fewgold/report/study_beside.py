@@ -1,0 +1,65 @@
+"""What a report says beside the score of the whole: slices, and several criteria."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fewgold.report.sections import Figure, Section, Table
+
+if TYPE_CHECKING:
+    from fewgold.criteria import CriteriaEstimate
+    from fewgold.slices import Slices
+
+
+def slice_sections(found: Slices, confidence: float, drawn: bool) -> list[Section]:
+    """The scores of slices as a table, and as a forest plot where that can be drawn."""
+    import pandas as pd
+
+    from fewgold.plots import to_svg
+    from fewgold.plots.style import available
+
+    heads, rows = found.cells(confidence)
+    level = heads[4]
+    # A level may stand there twice.
+    names = {f"column {k}": head for k, head in enumerate(heads)}
+    frame = pd.DataFrame(rows, columns=list(names))
+    told = [
+        f"Scores by {found.by} from the same ratings. {level}: of this slice alone.",
+        *("All at once: holds all slices together; p: of the difference from all other segments, "
+          "corrected for the number of slices." for _ in [0] if not found.shrink),
+        *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
+        f"Signature: {found.signature(confidence)}",
+    ]  # fmt: skip
+    made: list[Section] = [Table(f"By {found.by}", frame, " ".join(told), names=names)]
+    if drawn and available() and any(e is not None for e in found.estimates):
+        svg = to_svg(found.plot(confidence=confidence), alt=f"Scores by {found.by}")
+        made.append(Figure(f"By {found.by}, drawn", svg, "Dots are scores, lines intervals."))
+    return made
+
+
+def criteria_sections(found: CriteriaEstimate, confidence: float) -> list[Section]:
+    """The scores of all criteria side by side, and how they go together."""
+    level = f"{100 * confidence:.6g}% interval"
+    numbers = dict.fromkeys(("value", "se", "low", "high"), ".4g")
+    names = {
+        "value": "score", "se": "standard error", "low": f"{level} from", "high": "to",
+        "n": "ratings",
+    }  # fmt: skip
+    told = " ".join([
+        "All criteria were rated on the same sample; each interval holds by itself.",
+        *(f"Note on {note}." for note in found.notes),
+    ])  # fmt: skip
+    made: list[Section] = [
+        Table("Criteria", found.table(confidence), told, formats=numbers, names=names)
+    ]
+    frame = found.ratings.correlations(confidence)
+    if len(frame):
+        made.append(
+            Table(
+                "How criteria go together", frame,
+                "Pearson's correlation over the whole test set.",
+                formats=dict.fromkeys(("value", "se", "low", "high"), ".2f"),
+                names=names | {"value": "correlation"},
+            )
+        )  # fmt: skip
+    return made
