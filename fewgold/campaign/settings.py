@@ -22,6 +22,7 @@ COLUMNS = (
     "segment", "score", "rater", "time", "answer", "details", "import", "stored_at",
 )  # fmt: skip
 ADJUDICATION = ("replaces", "joins")
+PREFERENCE = (-1.0, 1.0)
 SHOWN = ("metrics", "system", "estimate")
 
 
@@ -98,6 +99,10 @@ class Settings:
         What the low and the high end of the scale are called, such as ``("useless", "perfect")``.
     instructions
         What raters must know before they begin, in Markdown; pages and files for raters show it.
+    sides
+        The two texts that are shown side by side, left and right by lot, where raters say which
+        output is better. A score is then 1 where the first is better, −1 where the second is, and 0
+        for a tie or where both are bad; its mean is the net preference of the first.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -133,6 +138,7 @@ class Settings:
     adjudication: str = "replaces"
     ends: tuple[str, str] | None = None
     instructions: str = ""
+    sides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_criteria()
@@ -165,6 +171,7 @@ class Settings:
                 f"got {self.differ:g}."
             )
         check_seed(self.seed)
+        self._check_sides()
         ends = as_limits(self.limits)
         if isinstance(self.limits, str) and self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", self.limits.lower() != "mqm")
@@ -220,6 +227,19 @@ class Settings:
         object.__setattr__(self, "limits", found[0].limits)
         object.__setattr__(self, "higher_is_better", found[0].higher_is_better)
 
+    def _check_sides(self) -> None:
+        """The scale of a preference."""
+        object.__setattr__(self, "sides", as_names(self.sides))
+        if not self.sides:
+            return
+        if self.criteria or self.systems or as_limits(self.limits) not in (None, PREFERENCE):
+            raise FewgoldError(
+                "outputs side by side are compared on a scale of their own: leave out the limits, "
+                "criteria and systems to compare."
+            )
+        object.__setattr__(self, "limits", PREFERENCE)
+        object.__setattr__(self, "higher_is_better", True)
+
     def criterion(self, name: str) -> Criterion:
         """One of the criteria, by its name."""
         known = {c.name: c for c in self.criteria}
@@ -230,6 +250,8 @@ class Settings:
     @property
     def asked(self) -> str:
         """The question as raters see it."""
+        if self.sides:
+            return self.question.strip() or "Which output is better?"
         if self.criteria and not self.question.strip():
             return "Rate this output."
         return self.scale.asked(self.question)

@@ -21,7 +21,7 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from fewgold import report
-from fewgold.campaign import Campaign
+from fewgold.campaign import Campaign, sides
 from fewgold.campaign.database import now
 from fewgold.campaign.desk import Desk, members, segment
 from fewgold.campaign.study import next_place
@@ -215,18 +215,20 @@ def view(
     if typed is None and old is not None:
         before_that = {name: plain(score) for name, score in old.scores.items()}
         comment = str(old.details.get("comment", ""))
-        typed = Typed(plain(old.score), comment, scores=before_that)
+        verdict = str(old.details.get("verdict", ""))
+        typed = Typed(verdict or plain(old.score), comment, scores=before_that)
     typed = typed or Typed()
     before: list[int] = []
     after: list[int] = []
-    if campaign.pool.documents is not None and campaign.pool.texts:
+    two = bool(campaign.settings.sides)  # where a neighbour would say which system is which
+    if campaign.pool.documents is not None and campaign.pool.texts and not two:
         # Neighbours are of the same document and system: another's outputs are no context.
         whole = members(campaign.pool, place)
         at = whole.index(place)
         before, after = whole[max(at - _NEIGHBOURS, 0) : at], whole[at + 1 : at + 1 + _NEIGHBOURS]
     return values | {
-        "state": "rate", "key": campaign.desk.key_at(place),
-        "texts": _texts(campaign.pool, place) or {"segment": segment(campaign, place).id},
+        "state": "rate", "key": campaign.desk.key_at(place, rater),
+        **_shown(campaign, place, rater),
         "before": [_texts(campaign.pool, p) for p in before],
         "after": [_texts(campaign.pool, p) for p in after],
         "facts": _facts(campaign, place), "typed": typed,
@@ -236,9 +238,42 @@ def view(
     }  # fmt: skip
 
 
+class SideScale(Scale):
+    """Which of two outputs is better."""
+
+    @property
+    def kind(self) -> str:
+        return "sides"
+
+    @property
+    def labels(self) -> None:
+        return None
+
+    @property
+    def words(self) -> str:
+        return "left, right, equally good, or both bad"
+
+    @property
+    def buttons(self) -> tuple[Button, ...]:
+        return (
+            Button(sides.LEFT, "Left", ("1", "ArrowLeft")),
+            Button(sides.RIGHT, "Right", ("2", "ArrowRight")),
+            Button(sides.TIE, "Equally good", ("3", "t")),
+            Button(sides.BOTH_BAD, "Both bad", ("4", "b")),
+        )
+
+    def verdict(self, text: str) -> str:
+        """What was pressed; else a sentence that says what is wrong with it."""
+        if text not in sides.CODES.values():
+            raise FewgoldError(f"Press one of the buttons: {self.words}.")
+        return text
+
+
 def scale_of(campaign: Campaign) -> Scale:
     """The scale of a campaign."""
     settings = campaign.settings
+    if settings.sides:
+        return SideScale(settings.limits, True)
     return Scale(settings.limits, settings.higher_is_better, settings.ends)
 
 
@@ -262,9 +297,21 @@ def questions(campaign: Campaign) -> tuple[Question, ...]:
 
 def _told(rating: Rating) -> str:
     """The score or scores of an answer in a line."""
+    if "verdict" in rating.details:
+        return str(rating.details["verdict"])
     if not rating.scores:
         return plain(rating.score)
     return ", ".join(f"{name} {plain(score)}" for name, score in rating.scores.items())
+
+
+def _shown(campaign: Campaign, place: int, rater: str) -> dict[str, Any]:
+    """The texts of what is rated; of a pair those that both share, and left and right."""
+    if not campaign.settings.sides:
+        texts = _texts(campaign.pool, place) or {"segment": segment(campaign, place).id}
+        return {"texts": texts, "sides": {}}
+    texts = dict(segment(campaign, place, rater=rater).texts)
+    both = {name.capitalize(): texts.pop(name) for name in (sides.LEFT, sides.RIGHT)}
+    return {"texts": texts, "sides": both}
 
 
 def _texts(pool: Pool, place: int) -> dict[str, str]:
@@ -402,13 +449,18 @@ def routes(site: Site) -> APIRouter:
             asked = questions(at.campaign)
             each = {q.name: form.text(q.field) for q in asked}
             scores: dict[str, float] = {}
+            more: Mapping[str, Any] = {}
             try:
                 for q in asked:
                     try:
                         scores[q.name] = q.scale.parse(each[q.name])
                     except FewgoldError as error:
                         raise FewgoldError(f"{q.name}: {error.message_for('web')}") from None
-                score = next(iter(scores.values())) if asked else scale_of(at.campaign).parse(told)
+                scale = scale_of(at.campaign)
+                if isinstance(scale, SideScale):
+                    score, more = _preferred(at, key, scale.verdict(told))
+                else:
+                    score = next(iter(scores.values())) if asked else scale.parse(told)
                 if len(comment) > COMMENT:
                     raise FewgoldError(
                         f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."
@@ -416,7 +468,7 @@ def routes(site: Site) -> APIRouter:
             except FewgoldError as error:
                 typed = Typed(told, comment, error.message_for("web"), nonce, since, each)
                 return answer(request, at, at.desk.place_of(key), typed=typed, status=400)
-            details = _details(comment, since)
+            details = {**_details(comment, since), **more}
             given = Rating(key, score, at.rater, now(), "", nonce, details, scores)
             place = None
             if _partial(request):
@@ -459,6 +511,15 @@ KEPT = (
     "That form was sent before, and its first answer is stored. Undo takes it back if you meant "
     "another."
 )
+
+
+def _preferred(at: Seat, key: str, verdict: str) -> tuple[float, Mapping[str, str]]:
+    """The score of a verdict on a pair, by the side that each output had, and what is recorded."""
+    pool, place, keys = at.campaign.pool, at.desk.place_of(key), at.campaign.store.keys
+    assert isinstance(keys, sides.SideKeys)
+    turned = keys.side(key, lambda place: str(pool.ids[place]))
+    told = sides.details_of(pool, at.campaign.settings.sides, place, turned, verdict)
+    return sides.score_of(verdict, turned), told
 
 
 def _partial(request: Request) -> bool:
