@@ -154,7 +154,7 @@ def init(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Begin a campaign: a study that lives in a folder for as long as it takes.
+    """Begin a campaign: a study whose ratings come in over time.
 
     It holds the pool, every sample drawn and how, and every answer with rater
     and time. What was stored survives crashes; several people may work on it.

@@ -73,7 +73,7 @@ def work(
     ),
     json: Json = False,
 ) -> None:
-    """Show what the raters of a campaign did, and change how they work.
+    """Show how the raters work, and change how segments reach them.
 
     Answers, time per answer, attention checks, segments that somebody opened
     and left, and how far raters agree, as it grows. Answers to checks never
@@ -256,7 +256,7 @@ def adjudicate(
     settled: bool = flag(False, "--settled", "List segments that were settled as well."),
     json: Json = False,
 ) -> None:
-    """List the segments about which raters differ most, and settle them.
+    """List segments on which raters disagree, and settle them.
 
     Which are settled follows a rule that is said beforehand, so that the score
     of a segment does not depend on who happened to look. Answers of raters
