@@ -154,7 +154,7 @@ def monitor(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:  # fmt: skip
-    """Watch a score from batch to batch, from few ratings of each.
+    """Follow a score over time, with an alarm when it drops.
 
     One score per day, week or release, corrected by the judge; intervals and
     an alarm that may be looked at after every batch without more false alarms.

@@ -73,7 +73,7 @@ def raters(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the success rate when raters make mistakes, and how good each rater is.
+    """Estimate the success rate and the accuracy of each rater.
 
     Nobody is taken for the truth: how raters agree and disagree tells how often each
     recognises adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]). Verdicts are
@@ -179,7 +179,7 @@ def preferences(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out which of two systems people prefer, from few of their verdicts and a judge's.
+    """Find out which system people prefer, with a judge's help.
 
     People judge a random sample of the pairs, a judge all of them. The pairs that both
     judged correct what the judge says of the others. Rows without a verdict of the judge are a
@@ -303,7 +303,7 @@ def naive(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare what metrics say at their word with corrected success rates, for each system.
+    """Compare raw success rates of metrics with corrected ones.
 
     naive: the share that the metric calls adequate; own: corrected by the rated rows of the
     system; pooled: all systems share the metric's error rates; transfer: error rates from the
