@@ -23,12 +23,13 @@ from fewgold.bayes import (
     roc_table,
     success_rates,
 )
-from fewgold.campaign import Settings
+from fewgold.campaign import Campaign, Settings
 from fewgold.comparison import bradley_terry, compare, compare_by, joint_pool
 from fewgold.datasets import demo_frame, load_demo
 from fewgold.doctor import examine
 from fewgold.errors import DataError
 from fewgold.estimators import ControlVariates, Ridge
+from fewgold.formats import Rating
 from fewgold.judge import assess, assess_table
 from fewgold.monitoring import from_ratings, judge_drift, monitor
 from fewgold.planning import Goal, Outlook, plan_from_history
@@ -49,6 +50,23 @@ RATINGS = SAMPLE.rate(GOLD[SAMPLE.indices])
 BATCHES = np.resize(["a", "b"], GOLD.size)
 PAIRS = pd.DataFrame({"people": ["A", "B"] * 5, "llm": ["A", "tie"] * 5})
 RUNS = pd.DataFrame({"item": list(range(9)) * 2, "week": [1] * 9 + [2] * 9, "llm": [0.5, 1] * 9})
+
+
+def _preferred(judges: Any) -> Any:
+    """A campaign with outputs side by side, all of them judged."""
+    numbers = np.arange(10)
+    pool = Pool(
+        ids=np.array([f"q{k}" for k in numbers]), metrics={"llm": numbers % 3 - 1.0},
+        texts={name: np.array([f"{name} {k}" for k in numbers]) for name in ("one", "two")},
+    )  # fmt: skip
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/s"
+        with Campaign.create(path, pool, strategy="random", sides=("one", "two")) as study:
+            study.select(8)
+            study.add(Rating(str(i), float(k % 2), "ann") for k, i in enumerate(study.sample.ids))
+            return study.preferences(judges)
+
+
 VERDICTS = pd.DataFrame({"ann": [0, 1] * 5, "llm": [1, 1] * 5})
 RATED = {"human": "rater1", "adequate": "<= 1"}
 
@@ -187,6 +205,7 @@ CASES |= {
     ("preferences", "judges"): (
         "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,
     ),
+    ("Campaign.preferences", "judges"): ("llm", lambda j: _preferred(j).judges),
     ("bradley_terry", "judges"): (
         "llm",
         lambda j: bradley_terry(
@@ -264,7 +283,8 @@ def _taking_names() -> set[tuple[str, str]]:
 
 def test_every_place_that_takes_names_is_known() -> None:
     unknown = {(label, name) for label, name in _taking_names() if label not in NOT_HERE}
-    written = {("saldias", "systems"), ("Settings", "systems")}  # as the campaign is begun
+    # As the campaign is begun; two sides are two names.
+    written = {("saldias", "systems"), ("Settings", "systems"), ("Settings", "sides")}
     assert unknown - written == CASES.keys()
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fewgold.agreement import Answers
 from fewgold.campaign.database import note, now
 from fewgold.campaign.settings import COLUMNS, Settings
+from fewgold.campaign.sides import SideKeys, oriented
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating, Reading, Rejected, is_key
 from fewgold.io import neutral
@@ -131,6 +132,7 @@ class Finder:
     pool: Pool
     sampled: frozenset[int]
     system: str | None = None
+    sided: bool = False  # pairs of outputs, whose keys say which stood left
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -160,7 +162,7 @@ class Finder:
             if found is None and rating.system:
                 found = self._by_id(f"{rating.system}:{name}")
             return found, "" if found is not None else UNKNOWN
-        keys = Keys(len(self.pool), self.pool.fingerprint)
+        keys = (SideKeys if self.sided else Keys)(len(self.pool), self.pool.fingerprint)
         place = keys.find(name, lambda place: str(self.pool.ids[place]))
         if place is None:
             return None, FOREIGN
@@ -209,7 +211,13 @@ def receive(
         (now(), source, reading.format),
     ).lastrowid
     assert number is not None
-    found = _store(database, Finder(pool, sampled, settings.system), reading, settings, number)
+    found = _store(
+        database,
+        Finder(pool, sampled, settings.system, bool(settings.sides)),
+        reading,
+        settings,
+        number,
+    )
     receipt = Receipt(
         number=number, source=source, format=reading.format, rows=reading.rows, used=reading.used,
         blank=len(reading.blank), context=reading.context, notes=reading.notes, **found,
@@ -227,14 +235,16 @@ def _store(
     stored = known = fresh = 0
     aside: Counter[str] = Counter()
     refused = list(reading.rejected)
-    for rating in reading.ratings:
-        raw = json.dumps(asdict(rating), default=str)
+    for given in reading.ratings:
+        raw, rating, sentence = json.dumps(asdict(given), default=str), given, ""
         texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
         if any(0xD800 <= ord(c) <= 0xDFFF for text in texts for c in text):
             refused.append(Rejected("an answer", "it holds characters that are no text", raw))
             continue
         place, why = finder.find(rating)
-        if not why and (sentence := why_not(rating, settings)):
+        if settings.sides:
+            rating, sentence = oriented(given, finder.pool, settings.sides)
+        if not why and (sentence := sentence or why_not(rating, settings)):
             refused.append(Rejected(f"segment {rating.segment}", sentence, raw))
             continue
         twin = twin_of(place if place is not None else rating.segment, rating)

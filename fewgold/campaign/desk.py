@@ -7,12 +7,12 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold.campaign import checks
+from fewgold.campaign import checks, sides
 from fewgold.campaign.answers import (
     INSERT,
     raters_of,
@@ -22,6 +22,7 @@ from fewgold.campaign.answers import (
     why_not,
 )
 from fewgold.campaign.database import note, now
+from fewgold.campaign.sides import SideKeys
 from fewgold.campaign.store import Store
 from fewgold.common.arrays import IntArray
 from fewgold.common.checks import check_choice, check_count
@@ -310,7 +311,7 @@ class Desk:
         if row is None:
             return None
         what, name, _ = row
-        return what, name if what == "answer" else self.key_at(name)
+        return what, name if what == "answer" else self.key_at(name, rater)
 
     def withdraw(self, rater: str, answer: str | None = None) -> str | None:
         """Take a rater's last answer from a page back and hand them its segment again; its key.
@@ -332,12 +333,12 @@ class Desk:
             last = check is not None and (row is None or row[3] < check[1])
             if last and answer in (None, check[0]):
                 back = checks.take_back(database, rater, check[0])
-                return None if back is None else self.key_at(back)
+                return None if back is None else self.key_at(back, rater)
             if row is None or answer not in (None, row[2]):
                 row = database.execute(
                     "SELECT segment FROM withdrawn WHERE rater = ? AND answer = ?", (rater, answer)
                 ).fetchone()
-                return None if row is None else self.key_at(row[0])
+                return None if row is None else self.key_at(row[0], rater)
             place, number = row[:2]
             database.execute(
                 f"INSERT INTO withdrawn SELECT {_COLUMNS}, ? FROM ratings WHERE number = ?",
@@ -346,7 +347,7 @@ class Desk:
             database.execute("DELETE FROM ratings WHERE number = ?", (number,))
             # The newest claim is what the rater gets next.
             _keep(database, place, rater)
-        return self.key_at(place)
+        return self.key_at(place, rater)
 
     def taken_back(self, rater: str, segment: str | int) -> Rating | None:
         """What a rater took back of a segment (its key or place) and has not answered since."""
@@ -361,7 +362,7 @@ class Desk:
         if row is None:
             return None
         score, time, answer, details = row
-        key = self.key_at(place)
+        key = self.key_at(place, rater)
         return Rating(key, float(score), rater, time, "", answer, *split_details(details))
 
     def skip(self, segment: str, rater: str) -> None:
@@ -435,7 +436,9 @@ class Desk:
             "WHERE segment = claims.segment AND rater = claims.rater) ORDER BY at, segment"
         ).fetchall()
         due = time.time() - self.store.settings.hold
-        return [Held(self.key_at(s), str(r), float(at), float(at) <= due) for s, r, at in rows]
+        return [
+            Held(self.key_at(s, str(r)), str(r), float(at), float(at) <= due) for s, r, at in rows
+        ]
 
     def hand_on(self, rater: str | None = None) -> int:
         """Let others have at once what a rater, or anybody, was given and has not answered.
@@ -455,15 +458,24 @@ class Desk:
 
     # What segments are called
 
-    def key_at(self, place: int) -> str:
-        """The key of a segment, by its place in the pool."""
-        return self.store.keys.of(place, str(self.store.pool.ids[place]))
+    def key_at(self, place: int, rater: str = "") -> str:
+        """The key of a segment, by its place in the pool.
+
+        That of a pair also says which output stands left for the rater.
+        """
+        id, keys = str(self.store.pool.ids[place]), self.store.keys
+        if isinstance(keys, SideKeys):
+            return keys.of(place, id, sides.flipped(self.store, place, rater))
+        return keys.of(place, id)
 
     def place_of(self, segment: str) -> int:
         """The place in the pool of a segment that raters may get, by its key."""
         place = self._find(segment)
-        seen = "SELECT 1 FROM drawn WHERE segment = ? UNION SELECT 1 FROM checks WHERE segment = ?"
-        if place is None or self._row(seen, (place, place)) is None:
+        seen = (
+            "SELECT 1 FROM drawn WHERE segment = :place UNION SELECT 1 FROM checks "
+            "WHERE segment = :place UNION SELECT 1 FROM practised WHERE segment = :place"
+        )
+        if place is None or self._row(seen, {"place": place}) is None:
             raise _unknown_segment()
         return place
 
@@ -493,7 +505,7 @@ WHICH = ("unrated", "wanting", "all", "last")
 
 def segment(
     campaign: Campaign, place: int, *, position: int | None = None, rate: bool = True,
-    masked: bool = True,
+    masked: bool = True, rater: str = "",
 ) -> Segment:  # fmt: skip
     """A segment as it is shown. Neither metrics nor the system are: they would sway raters.
 
@@ -501,6 +513,10 @@ def segment(
     """
     pool = campaign.pool
     id = str(pool.ids[place])
+    if named := campaign.settings.sides:  # no context: it would say which system is which
+        key = campaign.desk.key_at(place, rater)
+        turned = sides.flipped(campaign.store, place, rater)
+        return Segment(key, key if masked else id, sides.texts(pool, named, place, turned))
     key = Keys(len(pool), pool.fingerprint).of(place, id)
     document = "" if pool.documents is None else str(pool.documents[place])
     if position is None:
@@ -562,6 +578,15 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
             if raters.get(id := str(pool.ids[p]), 0) < settings.each + (id in twice)
         }  # fmt: skip
     rng = np.random.default_rng([settings.seed, 2])
+    if settings.sides:
+        line = rng.permutation(sorted(wanted)).tolist()
+        return Tasks(
+            tuple(replace(segment(campaign, p, masked=masked), position=k)
+                  for k, p in enumerate(line, 1)),
+            name=Tasks.name if masked else settings.name,
+            question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0),
+            instructions=settings.instructions,
+        )  # fmt: skip
     if pool.documents is None or not context:
         line = rng.permutation(sorted(wanted)).tolist()
         shown = [

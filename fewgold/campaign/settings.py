@@ -22,10 +22,12 @@ COLUMNS = (
     "segment", "score", "rater", "time", "answer", "details", "import", "stored_at",
 )  # fmt: skip
 ADJUDICATION = ("replaces", "joins")
+PREFERENCE = (-1.0, 1.0)
 SHOWN = ("metrics", "system", "estimate")
 
 
 _LONGEST_END = 80
+_MOST_PRACTICE = 20
 _LONGEST_INSTRUCTIONS = 50_000
 
 
@@ -98,6 +100,12 @@ class Settings:
         What the low and the high end of the scale are called, such as ``("useless", "perfect")``.
     instructions
         What raters must know before they begin, in Markdown; pages and files for raters show it.
+    sides
+        The two texts that are shown side by side, left and right by lot, where raters say which
+        output is better. A score is then 1 where the first is better, −1 where the second is, and 0
+        for a tie or where both are bad; its mean is the net preference of the first.
+    practice
+        Items that a new rater practises on before the first one that counts; 0 for none.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -133,6 +141,8 @@ class Settings:
     adjudication: str = "replaces"
     ends: tuple[str, str] | None = None
     instructions: str = ""
+    sides: tuple[str, ...] = ()
+    practice: int = 0
 
     def __post_init__(self) -> None:
         self._check_criteria()
@@ -159,12 +169,18 @@ class Settings:
             raise FewgoldError(f"hold must be a number of seconds above 0; got {self.hold:g}.")
         if self.check_every:
             check_count("check_every", self.check_every, 2)
+        if not 0 <= self.practice <= _MOST_PRACTICE:
+            raise FewgoldError(
+                f"practice is the number of practice items, from 0 to {_MOST_PRACTICE}; got "
+                f"{self.practice}."
+            )
         if self.differ is not None and not 0 < self.differ < float("inf"):
             raise FewgoldError(
                 "differ is the difference of raters from which a segment is adjudicated, above 0; "
                 f"got {self.differ:g}."
             )
         check_seed(self.seed)
+        self._check_sides()
         ends = as_limits(self.limits)
         if isinstance(self.limits, str) and self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", self.limits.lower() != "mqm")
@@ -220,6 +236,19 @@ class Settings:
         object.__setattr__(self, "limits", found[0].limits)
         object.__setattr__(self, "higher_is_better", found[0].higher_is_better)
 
+    def _check_sides(self) -> None:
+        """The scale of a preference."""
+        object.__setattr__(self, "sides", as_names(self.sides))
+        if not self.sides:
+            return
+        if self.criteria or self.systems or as_limits(self.limits) not in (None, PREFERENCE):
+            raise FewgoldError(
+                "outputs side by side are compared on a scale of their own: leave out the limits, "
+                "criteria and systems to compare."
+            )
+        object.__setattr__(self, "limits", PREFERENCE)
+        object.__setattr__(self, "higher_is_better", True)
+
     def criterion(self, name: str) -> Criterion:
         """One of the criteria, by its name."""
         known = {c.name: c for c in self.criteria}
@@ -230,6 +259,8 @@ class Settings:
     @property
     def asked(self) -> str:
         """The question as raters see it."""
+        if self.sides:
+            return self.question.strip() or "Which output is better?"
         if self.criteria and not self.question.strip():
             return "Rate this output."
         return self.scale.asked(self.question)

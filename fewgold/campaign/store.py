@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold.campaign import systems
+from fewgold.campaign import sides, systems
 from fewgold.campaign.answers import ADOPTABLE, split_details
 from fewgold.campaign.database import (
     connect,
@@ -35,6 +35,7 @@ from fewgold.campaign.database import (
     transaction,
 )
 from fewgold.campaign.settings import Settings, load_settings, save_settings
+from fewgold.campaign.sides import SideKeys
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating
@@ -163,10 +164,11 @@ class Store:
         return systems.joint(self.pool, self.segments)
 
     @cached_property
-    def keys(self) -> Keys:
+    def keys(self) -> Keys | SideKeys:
         """What segments are called in the tasks and forms of raters."""
         (size,) = self.database.execute("SELECT MAX(place) + 1 FROM segments").fetchone()
-        return Keys(int(size), self.settings.fingerprint)
+        made = SideKeys if self.settings.sides else Keys
+        return made(int(size), self.settings.fingerprint)
 
     # Waves
 
@@ -389,13 +391,14 @@ class Store:
         )
         several = bool(self.settings.systems)
         with reading("the answers"):
-            return [
+            found = [
                 Rating(
                     self.keys.of(place, id), float(score), str(rater), str(time),
                     str(system) if several else "", str(answer), *split_details(details),
                 )
-                for place, id, score, rater, time, answer, details, system in rows
+                for place, id, score, rater, time, answer, details, system in rows.fetchall()
             ]  # fmt: skip
+        return [sides.as_exported(self, r) for r in found] if self.settings.sides else found
 
     def set_aside(self, system: str | None = None) -> pd.DataFrame:
         """Answers that do not count, and why; of one system those that can be told to be its."""

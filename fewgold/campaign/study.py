@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -16,7 +16,7 @@ import numpy as np
 
 from fewgold import formats, registry
 from fewgold._version import __version__
-from fewgold.campaign import adjudication, checks, systems
+from fewgold.campaign import adjudication, checks, practice, sides, systems
 from fewgold.campaign.answers import (
     Receipt,
     adopt,
@@ -46,9 +46,11 @@ from fewgold.samplers.incremental import Incremental
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fewgold.bayes.pairwise import Preferences
+    from fewgold.campaign.practice import PracticeItem
     from fewgold.campaign.status import Status
     from fewgold.campaign.work import Work
-    from fewgold.comparison import Comparison
+    from fewgold.comparison import Comparison, PairRanking
     from fewgold.criteria import CriteriaEstimate, CriteriaRatings
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
@@ -135,6 +137,8 @@ class Campaign:
             shared=shared,
             **settings,
         )
+        if given.sides:
+            sides.check(pool, given.sides)
         if (chances := getattr(made.sampler, "chances", None)) is not None:
             chances._check_scale(given.limits)
         for each in drawn_from:
@@ -231,7 +235,7 @@ class Campaign:
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""
         fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform",
-                 "criteria"}  # fmt: skip
+                 "criteria", "sides"}  # fmt: skip
         if wrong := sorted(fixed & set(values)):
             raise FewgoldError(f"{', '.join(wrong)} cannot be changed once a campaign has begun.")
         self.store.change(replace(self.settings, **values), values)
@@ -293,7 +297,7 @@ class Campaign:
             if not self.store.drawn().size:
                 self.store.sample()  # an error, since nothing was drawn yet
             return None
-        return segment(self, place)
+        return segment(self, place, rater=rater)
 
     def add(self, ratings: Iterable[Rating], source: str = "library") -> Receipt:
         """Store answers. When this returns they are on the disk."""
@@ -437,6 +441,16 @@ class Campaign:
 
         return work(self)
 
+    def preferences(
+        self, judges: str | Sequence[str] = (), *, target: str = "pool"
+    ) -> Preferences | PairRanking:
+        """Which system people prefer, of outputs side by side.
+
+        The posterior of two systems where pairs were drawn at random, else the strengths of Bradley
+        and Terry. ``judges`` are metrics of the pool: above 0 where the first output is better.
+        """
+        return sides.preferences(self, judges, target)
+
     def set_known(self, answers: Mapping[str, float | tuple[float, float]]) -> int:
         """Say what the right answers to some segments are, which raters get as attention checks.
 
@@ -448,6 +462,14 @@ class Campaign:
             for id, told in answers.items()
         }
         return checks.set_known(self.store, both)
+
+    def practise_on(self, items: Iterable[PracticeItem]) -> int:
+        """Name the segments that new raters practise on, with answers and explanations, if any.
+
+        They come first, and others by lot where ``practice`` of the settings asks for more. They
+        must be outside the sample: answers to them never count.
+        """
+        return practice.name_items(self.store, list(items))
 
     def differing(self, *, settled: bool = False) -> pd.DataFrame:
         """Segments about which raters differ by ``differ`` or more and nobody settled; worst first.

@@ -101,7 +101,7 @@ def alpha(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the true success rate, when a metric or a judge makes mistakes.
+    """Estimate the success rate α from a judge that makes mistakes.
 
     People rate some outputs as adequate or not, a metric or LLM judge all of them. The outputs that
     both rated tell how often the metric is right on adequate outputs ([bold]ρ[/bold]) and on
@@ -284,7 +284,7 @@ def roc(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show how well metrics tell adequate from inadequate, and for which systems.
+    """Show how well metrics tell adequate outputs from others.
 
     A threshold turns a metric into yes and no. ρ is the share of adequate
     outputs that it then recognises, η that of inadequate ones, K how much

@@ -51,7 +51,7 @@ def demo(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """See it work on embedded data, where the true score is known.
+    """Try fewgold on built-in data whose true score is known.
 
     Example: [bold]fewgold demo --save data[/bold] writes the data, to try other
     commands on them.
@@ -269,7 +269,7 @@ def doctor(
     json: Json = False,
     quiet: bool = flag(False, "--quiet", "Only the findings and the next command.", "-q"),
 ) -> None:
-    """Say what a file is, what it supports, what is wrong, and what to run next.
+    """Check a file: what it is, what is wrong, what to run next.
 
     Exit code 0: fine; 1: usable, but read the warnings; 3: not usable as it is.
 
@@ -301,7 +301,7 @@ def strategies(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """List the ways to choose segments, to estimate, and to make intervals.
+    """List the strategies for choosing segments and estimating.
 
     A strategy is SAMPLER+ESTIMATOR.
 

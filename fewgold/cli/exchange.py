@@ -138,7 +138,7 @@ def export(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write what is to be rated for a spreadsheet or an annotation tool.
+    """Write segments for a spreadsheet or an annotation tool.
 
     Scores of people go back to an evaluation tool: of a rated sheet or of a
     campaign, with --to and the name of the tool.
@@ -361,7 +361,7 @@ def import_answers(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Store answers of raters in a campaign.
+    """Read the raters' answers into a campaign.
 
     Any part of them, in any order, twice if it happens: answers that are known
     are recognised. Several raters and repeated answers are kept. Answers about

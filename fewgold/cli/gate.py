@@ -70,7 +70,7 @@ def gate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tell by the exit code whether the score is better than a bar.
+    """Pass or fail in CI: is the score at least a given bar?
 
     0: at the bar or better; 1: worse; 3: not yet known, and how many more
     ratings would probably decide. The chance of a wrong 0 or 1 is 5% at most

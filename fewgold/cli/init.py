@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +13,10 @@ from fewgold.cli.console import escape, note, notes, pairs, quoted, sheet_suffix
 from fewgold.cli.options import Json, Quiet, argument, described, flag, option
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
+
+    from fewgold.pool import Pool
 
 _GOAL = "What is wanted"
 _RATERS = "Raters"
@@ -97,6 +101,15 @@ def init(
     each: int = option(1, "K", "Raters wanted for a segment.", panel=_RATERS, min=1),
     repeats: Repeats = "last",
     among: Among = "mean",
+    practice: int = option(
+        0,
+        "K",
+        "Items that a new rater practises on first; their answers never count. Which ones, and "
+        "what to say about them: fewgold work --practice-items.",
+        panel=_RATERS,
+        min=0,
+        max=20,
+    ),
     only_system: str | None = option(
         None,
         "NAME",
@@ -119,6 +132,20 @@ def init(
     cost: options.Cost = None,
     system: options.System = None,
     texts: options.Texts = None,
+    side_by_side: str | None = option(
+        None,
+        "A,B",
+        "Two texts, the outputs of two systems: raters see them side by side, left and right by "
+        "lot, and say which is better. What both share, such as the source, is named with --texts.",
+        panel=options.COLUMNS,
+    ),
+    between: str | None = option(
+        None,
+        "A,B",
+        "With --side-by-side, the columns that name the two systems of each row, where these "
+        "differ. Default: the names of the texts.",
+        panel=options.COLUMNS,
+    ),
     orientation: options.Orientation = None,
     uncertainty: uneven.Uncertainty = None,
     history: uneven.HistoryFile = None,
@@ -127,7 +154,7 @@ def init(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Begin a campaign: a study that lives in a folder for as long as it takes.
+    """Begin a campaign: a study whose ratings come in over time.
 
     It holds the pool, every sample drawn and how, and every answer with rater
     and time. What was stored survives crashes; several people may work on it.
@@ -158,6 +185,17 @@ def init(
     named = options.named(
         id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
     )
+    two = parse.names(side_by_side)
+    if side_by_side is not None:
+        named["texts"] = list(dict.fromkeys([*parse.names(texts), *two]))
+        named["system"] = "none"
+        if len(two) != 2 or system is not None or only_system is not None or unshared:
+            raise typer.BadParameter(
+                "--side-by-side takes two columns of texts, and goes without --system, "
+                "--only-system and --unshared: --between names the systems of each pair."
+            )
+    elif between is not None:
+        raise typer.BadParameter("--between goes with --side-by-side.")
     found, column_of_spread = uneven.roles_beside(
         table, uncertainty, **named, orientation=parse.orientation(orientation)
     )
@@ -198,6 +236,8 @@ def init(
                 quiet,
             )
         pool = sheets.build_pool(table, found.columns)
+    if between is not None:
+        pool = _with_pairs(pool, table, parse.names(between))
     spread = None if column_of_spread is None else column_of_spread.spread(table, pool.ids)
     informed = uneven.inform(pool, column_of_spread, spread, history, history_human, quiet)
     pool = informed.pool
@@ -217,6 +257,7 @@ def init(
         chances=uneven.sentence(informed, chances) or "",
         segments=segments, shared=not unshared, ends=_ends(ends_called),
         instructions="" if instructions is None else _text(Path(instructions)),
+        sides=tuple(two), practice=practice,
     ) as made:  # fmt: skip
         settings = made.settings
         silent = [c.name for c in settings.criteria if c.higher_is_better is None]
@@ -252,16 +293,41 @@ def init(
             "guessed": found.guessed,
             "notes": found.notes(),
         }
+        if settings.practice:
+            result["practice"] = settings.practice
         if settings.ends is not None:
             result["ends"] = settings.ends
         if settings.systems:
             result |= {
                 "systems": settings.systems, "shared": settings.shared, "outputs": len(pool),
             }  # fmt: skip
+        if settings.sides:
+            result["side_by_side"] = list(settings.sides)
         if told := uneven.lines(informed, chances):
             result["chances"] = uneven.as_record(informed, chances)
     notes(uneven.remarks(informed, chances), quiet)
     show(json, result, lambda out: _show(out, result, told))
+
+
+def _with_pairs(pool: Pool, table: pd.DataFrame, columns: list[str]) -> Pool:
+    """A pool of pairs with the names of the two systems of each."""
+    import numpy as np
+
+    from fewgold.campaign.sides import VERSUS
+    from fewgold.errors import DataError, UnknownNameError
+
+    if len(columns) != 2:
+        raise typer.BadParameter("--between takes two columns, such as model_a,model_b.")
+    for name in columns:
+        if name not in table.columns:
+            raise UnknownNameError("column", name, [str(c) for c in table.columns])
+    labels = [
+        f"{a}{VERSUS}{b}"
+        for a, b in zip(*(table[name].astype(str).str.strip() for name in columns), strict=True)
+    ]
+    if len(labels) != len(pool):
+        raise DataError("with --between every row of the table must be a pair of its own.")
+    return replace(pool, system=np.array(labels, dtype=object))
 
 
 def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) -> None:
@@ -280,6 +346,9 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
     ]
     lines.append(("question", escape(result["question"])))
     scales = {"scale": (result["limits"], result["higher_is_better"])}
+    if result.get("side_by_side"):
+        lines.append(("side by side", escape(" and ".join(result["side_by_side"]))))
+        scales = {}
     if result["criteria"]:
         scales = {c["name"]: (c["limits"], c["higher_is_better"]) for c in result["criteria"]}
     for what, (limits, way) in scales.items():

@@ -108,7 +108,7 @@ def judge(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out how good a judge is: a metric or LLM judge against people.
+    """Measure how well an LLM judge or metric agrees with people.
 
     Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool, with intervals
     that follow the way in which the rated segments were chosen.

@@ -31,8 +31,8 @@ Method = Annotated[
     Literal["auto", "guaranteed", "approximate"],
     described(
         "NAME",
-        "auto bets on single ratings where the scale is known; guaranteed also bounds the baseline "
-        "and the line that way; approximate takes batches for normal.",
+        "auto bets on single ratings with --against, where the scale is known; guaranteed also "
+        "bounds a baseline and the line that way; approximate takes batches for normal.",
         panel=_ALARM,
     ),
 ]
@@ -154,7 +154,7 @@ def monitor(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:  # fmt: skip
-    """Watch a score from batch to batch, from few ratings of each.
+    """Follow a score over time, with an alarm when it drops.
 
     One score per day, week or release, corrected by the judge; intervals and
     an alarm that may be looked at after every batch without more false alarms.

@@ -126,7 +126,7 @@ def plan(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out how many ratings are needed, for several strategies side by side.
+    """Find out how many ratings you need, strategy by strategy.
 
     From nothing but the scale (worst case), a guess, a pilot, or last year's ratings:
 

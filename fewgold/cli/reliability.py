@@ -86,7 +86,7 @@ def reliability(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show how steady a score is with 1, 2, 3, … documents.
+    """Show how a score settles as documents are added.
 
     Standard deviations by bootstrap, a power law through them with x_min
     and x_max, and how soon systems are ranked as in the end. --half-width

@@ -54,7 +54,7 @@ def report(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the report of a study: one page that needs nothing beside it.
+    """Write the report of a study as one self-contained page.
 
     The number and its interval, what was sampled and why, ratings saved
     against plain random choice, diagnostics, plots, how to cite.

@@ -57,7 +57,7 @@ def reproduce(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make the tables of a paper again, and say which of its findings hold.
+    """Recompute the tables of a paper and check its findings.
 
     saldias needs the public WMT20 files in the folder that FEWGOLD_DATA names;
     --demo runs the same on embedded synthetic data. daniken and estrella need no

@@ -121,14 +121,14 @@ def select(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Choose which segments people should rate, and write a sheet for them.
+    """Choose the segments to rate, and write a sheet for the raters.
 
-    On a campaign it draws the first wave, adds to it with --more, or hands out
-    the next segment with --next.
+    The sheet shows ids, documents and texts. It hides metrics and systems, so
+    that they cannot influence the raters. A side file next to the sheet records
+    how the segments were drawn. [bold]fewgold estimate[/bold] needs both.
 
-    The sheet shows ids, documents and texts, but no metrics and no system,
-    so that nothing sways the raters. A side file beside it says how the
-    segments were drawn; estimate needs it.
+    In a campaign, select draws the first wave, --more adds segments, and
+    --next hands out one segment at a time.
 
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """

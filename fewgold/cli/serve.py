@@ -55,7 +55,7 @@ def serve(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Open the pages: begin a campaign, have it rated, watch it, compare.
+    """Open the web pages to set up, rate and follow campaigns.
 
     It prints the address of the owner. Raters get links of their own on the
     page Raters; they give no rights beyond rating.

@@ -75,10 +75,11 @@ def simulate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Replay annotation on rated data and see which strategy comes closest.
+    """Try strategies on data that people have rated in full.
 
-    Every strategy chooses its segments, is told their ratings, and estimates
-    the score of all, again and again; the truth is known, so its error is too.
+    Each strategy chooses segments, sees their ratings and estimates the score
+    of all segments. This is repeated many times. The true score is known, and
+    so is the error of every estimate.
 
     Example: [bold]fewgold simulate rated.csv --human mqm --budgets 5%,10%[/bold]
     """

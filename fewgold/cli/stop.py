@@ -50,7 +50,7 @@ def stop(
     output: Output = "text",
     json: Json = False,
 ) -> None:
-    """Say whether the ratings so far are enough.
+    """Say whether you can stop rating.
 
     The sheet comes from [bold]fewgold select --strategy random --in-order[/bold]
     and is rated from the top. Look as often as you like: the default rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -13,6 +14,9 @@ from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, 
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fewgold.bayes.pairwise import Preferences
+    from fewgold.comparison import PairRanking
 
 _COLUMNS = "Columns"
 
@@ -69,7 +73,7 @@ def raters(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the success rate when raters make mistakes, and how good each rater is.
+    """Estimate the success rate and the accuracy of each rater.
 
     Nobody is taken for the truth: how raters agree and disagree tells how often each
     recognises adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]). Verdicts are
@@ -128,9 +132,17 @@ def _raters_text(found: Any, frame: pd.DataFrame, level: float) -> str:
 
 
 def preferences(
-    file: str = argument(..., "FILE", "Table with one row per pair of outputs; - is CSV on stdin."),
-    human: str = option(
-        ..., "COLUMN", "Verdicts of people: A, B or tie; empty where nobody judged.", panel=_COLUMNS
+    file: str = argument(
+        ...,
+        "FILE",
+        "Table with one row per pair of outputs, or a campaign with outputs side by side; - is CSV "
+        "on stdin.",
+    ),
+    human: str | None = option(
+        None,
+        "COLUMN",
+        "Verdicts of people: A, B or tie; empty where nobody judged.",
+        panel=_COLUMNS,
     ),
     judges: str | None = option(
         None,
@@ -167,7 +179,7 @@ def preferences(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out which of two systems people prefer, from few of their verdicts and a judge's.
+    """Find out which system people prefer, with a judge's help.
 
     People judge a random sample of the pairs, a judge all of them. The pairs that both
     judged correct what the judge says of the others. Rows without a verdict of the judge are a
@@ -185,6 +197,18 @@ def preferences(
     from fewgold.bayes import preferences as corrected
 
     level = parse.confidence(confidence)
+    if input.is_campaign(file):
+        if human is not None or systems is not None or chosen is not None:
+            raise typer.BadParameter(
+                "a campaign knows its verdicts, systems and how pairs were drawn: leave out "
+                "--human, --systems and --chosen."
+            )
+        _of_campaign(
+            file, parse.names(judges), target, level, out, "json" if json else output, quiet
+        )
+        return
+    if human is None:
+        raise typer.BadParameter("name the column of people's verdicts: --human COLUMN.")
     table = input.read_table(file, quiet)
     if chosen is not None and systems is None:
         raise typer.BadParameter("--chosen goes with --systems FIRST,SECOND.")
@@ -202,12 +226,7 @@ def preferences(
     found = corrected(
         table, human=human, judges=parse.names(judges), a=a, b=b, tie=tie, target=target
     )
-    notes(found.notes, quiet)
-    written = draw(lambda: found.plot(confidence=level), out, quiet)
-    record = found.to_dict(level) | {"files": list(map(str, written))}
-    rows: Any = found.to_frame(level).to_dict("records")
-    text = found.summary(level).split("\nnote:")[0]
-    emit("json" if json else output, record, rows, lambda _: print_summary(text, written))
+    _print_two(found, level, out, "json" if json else output, quiet)
 
 
 def _rank(
@@ -221,11 +240,39 @@ def _rank(
         table, human=human, first=systems[0], second=systems[1], judges=judges, chosen=chosen,
         tie=tie, target=target, level=1 - level,
     )  # fmt: skip
+    _print_ranking(found, out, output, quiet)
+
+
+def _print_ranking(found: PairRanking, out: Any, output: Any, quiet: bool) -> None:
     notes(found.notes, quiet)
     written = draw(found.plot, out, quiet)
     record = found.to_dict() | {"files": list(map(str, written))}
     rows: Any = found.to_frame().to_dict("records")
     text = found.summary().split("\nnote:")[0]
+    emit(output, record, rows, lambda _: print_summary(text, written))
+
+
+def _of_campaign(
+    campaign: str, judges: list[str], target: str, level: float, out: Any, output: Any, quiet: bool
+) -> None:
+    """What people prefer in a campaign with outputs side by side."""
+    from fewgold.campaign import Campaign
+    from fewgold.comparison import PairRanking
+
+    with Campaign(campaign) as study:
+        found = study.preferences(judges, target=target)
+    if isinstance(found, PairRanking):
+        _print_ranking(replace(found, level=1 - level), out, output, quiet)
+    else:
+        _print_two(found, level, out, output, quiet)
+
+
+def _print_two(found: Preferences, level: float, out: Any, output: Any, quiet: bool) -> None:
+    notes(found.notes, quiet)
+    written = draw(lambda: found.plot(confidence=level), out, quiet)
+    record = found.to_dict(level) | {"files": list(map(str, written))}
+    rows: Any = found.to_frame(level).to_dict("records")
+    text = found.summary(level).split("\nnote:")[0]
     emit(output, record, rows, lambda _: print_summary(text, written))
 
 
@@ -256,7 +303,7 @@ def naive(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare what metrics say at their word with corrected success rates, for each system.
+    """Compare raw success rates of metrics with corrected ones.
 
     naive: the share that the metric calls adequate; own: corrected by the rated rows of the
     system; pooled: all systems share the metric's error rates; transfer: error rates from the

@@ -363,7 +363,7 @@ def plan_fields(table: DraftTable, about: Known | None) -> dict[str, Field]:
               hint="Each is rated for every system." if several else ""),
         Field("each", "Raters for each segment", "1", 1, 99, True),
         Field("confidence", "Confidence", "0.95", 0.5, 0.9999),
-        Field("tolerance", "CampaignPlan ±", "", 1e-9, 1e9, optional=True,
+        Field("tolerance", "Wanted ±", "", 1e-9, 1e9, optional=True,
               hint="May be empty. The pages then say what is still missing."),
         Field("sd", "Spread of the scores (sd)", "", 1e-9, 1e9, optional=True,
               hint=f"Empty: {told}."),
@@ -558,8 +558,8 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
         status: int = 200, trouble: str = "",
     ) -> HTMLResponse:  # fmt: skip
         wanted = _wanted(draft, table, plan, texts)
-        ends = (0.0, 25.0) if wanted.limits == "mqm" else wanted.limits
-        scale = RatingScale(ends if not isinstance(ends, str) else None, wanted.higher_is_better)
+        ends = wanted.settings.get("ends")
+        scale = RatingScale(as_limits(wanted.limits), wanted.higher_is_better, ends)
         name = beginning.folder_name(wanted.name, desk.campaigns.all())
         pool, _, notes = table.pool
         example = {k: str(v[0]) for k, v in pool.texts.items()}
