@@ -106,6 +106,15 @@ def init(
     each: int = option(1, "K", "Number of raters per segment.", panel=_RATERS, min=1),
     repeats: Repeats = "last",
     among: Among = "mean",
+    practice: int = option(
+        0,
+        "K",
+        "Items that a new rater practises on first; their answers never count. Which ones, and "
+        "what to say about them: fewgold work --practice-items.",
+        panel=_RATERS,
+        min=0,
+        max=20,
+    ),
     only_system: str | None = option(
         None,
         "NAME",
@@ -253,7 +262,7 @@ def init(
         chances=uneven.sentence(informed, chances) or "",
         segments=segments, shared=not unshared, ends=_ends(ends_called),
         instructions="" if instructions is None else _text(Path(instructions)),
-        sides=tuple(two),
+        sides=tuple(two), practice=practice,
     ) as made:  # fmt: skip
         settings = made.settings
         silent = [c.name for c in settings.criteria if c.higher_is_better is None]
@@ -289,6 +298,8 @@ def init(
             "guessed": found.guessed,
             "notes": found.notes(),
         }
+        if settings.practice:
+            result["practice"] = settings.practice
         if settings.ends is not None:
             result["ends"] = settings.ends
         if settings.systems:

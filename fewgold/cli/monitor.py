@@ -32,8 +32,8 @@ Method = Annotated[
     Literal["auto", "guaranteed", "approximate"],
     described(
         "NAME",
-        "auto bets on single ratings where the scale is known; guaranteed also bounds the baseline "
-        "and the line that way; approximate takes batches for normal.",
+        "auto bets on single ratings with --against, where the scale is known; guaranteed also "
+        "bounds a baseline and the line that way; approximate takes batches for normal.",
         panel=_ALARM,
     ),
 ]
