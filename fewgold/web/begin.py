@@ -363,7 +363,7 @@ def plan_fields(table: DraftTable, about: Known | None) -> dict[str, Field]:
               hint="Each is rated for every system." if several else ""),
         Field("each", "Raters for each segment", "1", 1, 99, True),
         Field("confidence", "Confidence", "0.95", 0.5, 0.9999),
-        Field("tolerance", "CampaignPlan ±", "", 1e-9, 1e9, optional=True,
+        Field("tolerance", "Wanted ±", "", 1e-9, 1e9, optional=True,
               hint="May be empty. The pages then say what is still missing."),
         Field("sd", "Spread of the scores (sd)", "", 1e-9, 1e9, optional=True,
               hint=f"Empty: {told}."),

@@ -480,6 +480,8 @@ def test_the_expected_interval_is_that_of_the_outlook(client: Client, app: FastA
     fields |= {"sd": "20", "correlation": "0.6", "budget": "40", "strategy": "random+ridge"}
     answer = owner.get(f"/begin/{key}/plan/results", params=fields)
     outlook = Outlook(sd=20, correlation=0.6, size=120, icc=0.15, per_document=6.0)
+    labels = re.findall(r"<label[^>]*>([^<]*)<", page.text)
+    assert "Wanted ±" in labels and not any("Campaign" in label for label in labels)
     half = re.search(r'data-testid="half">± ([\d.]+)<', answer.text)
     assert half is not None
     assert float(half[1]) == pytest.approx(outlook.half_width("random+ridge", 40), rel=0.01)

@@ -12,7 +12,10 @@ from sweeps import quick
 from web.e2e import live
 
 Visit = Callable[..., Any]
-PAGES = ["/", "/plan/binary", "/plan/scores", "/explore", "/raters", "/replay", "/nothing", "rate"]
+PAGES = [
+    "/", "/plan/binary", "/plan/scores", "/overview", "/explore", "/raters", "/waves", "/downloads",
+    "/replay", "/nothing", "rate",
+]  # fmt: skip
 GRAVE = ("serious", "critical")
 
 

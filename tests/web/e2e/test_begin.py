@@ -39,6 +39,7 @@ def outputs(path: Path, n: int = 60) -> None:
 
 def good(page: Any, width: int = 1200) -> None:
     """Everybody can use it, at a desk and on a phone."""
+    page.wait_for_load_state("load")  # with its styles
     for across in (360, width):
         page.set_viewport_size({"width": across, "height": 900})
         assert wide(page) == "", (page.url, across)
