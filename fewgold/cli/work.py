@@ -209,6 +209,8 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
         if last["low"] is not None:
             told += f" ({last['low']:.2f} to {last['high']:.2f})"
         lines.append(("agreement", told))
+        if found.remark:
+            lines.append(("", found.remark))
         grown = [r for r in record["agreement"] if r["low"] is not None]
         if len(grown) > 1:
             steps = ", ".join(
