@@ -46,6 +46,23 @@ def krippendorff(y: FloatArray, item: IntArray) -> float:
     return float(1 - observed / expected) if expected > 0 else float("nan")
 
 
+#: Items with two ratings below which the interval of Krippendorff's α is too narrow.
+FEW_SHARED = 30
+
+
+def few_shared(shared: int) -> str:
+    """What readers must know of `krippendorff_interval` where few items are shared; else empty.
+
+    In simulations with 10 shared items intervals of 95% held between 91.7% and 93.5% of the time.
+    """
+    if not 0 < shared < FEW_SHARED:
+        return ""
+    return (
+        f"With fewer than {FEW_SHARED} shared items this interval of Krippendorff's α is too "
+        "narrow: with 10, those of 95% held 92% to 94% of the time in simulations."
+    )
+
+
 def krippendorff_interval(y: FloatArray, item: IntArray, confidence: float = 0.95) -> Interval:
     """Interval of `krippendorff` for items like these: approximate, from leaving one out each time.
 

@@ -39,7 +39,7 @@ from fewgold.cli import (
     verdicts,
     work,
 )
-from fewgold.cli.console import BAD_DATA, fail
+from fewgold.cli.console import BAD_DATA, fail, working
 from fewgold.cli.help import ShortHelpCommand, ShortHelpGroup
 from fewgold.cli.options import flag
 from fewgold.common.temporary import ENDING
@@ -67,6 +67,15 @@ class _Commands(ShortHelpGroup):
             fail(f"{name}{error.strerror or error}.")
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
+
+
+class _Command(ShortHelpCommand):
+    """A command that shows that it is working when it takes long."""
+
+    def invoke(self, ctx: Any) -> Any:
+        name = str(self.name)
+        with working(name, bool(ctx.params.get("quiet")) or name == "serve"):
+            return super().invoke(ctx)
 
 
 app = typer.Typer(
@@ -99,7 +108,7 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
 for _panel, _commands in _PANELS.items():
     for _one in _commands:
         _name = "import" if _one is exchange.import_answers else _one.__name__
-        app.command(_name, cls=ShortHelpCommand, rich_help_panel=_panel)(_one)
+        app.command(_name, cls=_Command, rich_help_panel=_panel)(_one)
 
 
 def _show_version(value: bool) -> None:

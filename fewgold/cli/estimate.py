@@ -31,7 +31,7 @@ def estimate(
     file: str = argument(
         ...,
         "FILE",
-        "The rated sheet, a campaign, or a table with labels on some rows (--chosen); - is CSV on "
+        "A rated sheet, a campaign, or a table with labels on some rows (--chosen); - is CSV on "
         "stdin.",
     ),
     pool: options.Pool = None,

@@ -344,14 +344,14 @@ def import_answers(
         ),
     ] = None,
     source: str | None = option(
-        None, "FORMAT", "Format, if it is not recognised by the content.", "--from"
+        None, "FORMAT", "Format of the answers, if fewgold does not recognise it.", "--from"
     ),
     id: str | None = option(None, "FIELD", "Field of the segment's key or id."),
     human: str | None = option(
         None, "FIELD", "Field of the score; A,B for one column per rater, or per criterion."
     ),
     rater: str | None = option(None, "FIELD", "Field of the rater's name."),
-    by: str = option("", "NAME", "Rater of the answers that name none."),
+    by: str = option("", "NAME", "Rater to record for answers without a name."),
     adopt: bool = flag(
         False,
         "--adopt",

@@ -21,7 +21,7 @@ FIRST: dict[str, tuple[str, ...]] = {
     "export": ("out", "to", "what", "context", "log", "force"),
     "serve": ("port", "host", "public", "name", "https"),
     "stop": ("tolerance", "limits", "metric", "rule", "confidence", "human", "fail_open"),
-    "gate": ("bar", "confidence", "looks", "unknown_passes", "chosen", "by", "every", "json"),
+    "gate": ("bar", "confidence", "unknown_passes", "chosen", "by", "every", "json"),
     "monitor": ("batch", "every", "chosen", "drop", "baseline", "limits", "out"),
     "plan": (
         "half_width", "difference", "size", "limits", "sd", "correlation", "pilot", "history",

@@ -30,12 +30,14 @@ def judge(
     judges: str | None = option(
         None,
         "A,B,…",
-        "Columns of the judges. Default: the pool's metrics.",
+        "Columns of the judges. Default: all metrics of the pool.",
         "--judges",
         "--judge",
     ),
-    human: str | None = option(None, "COLUMN", "Column of human scores; empty where unrated."),
-    adequate: str | None = option(None, "CUT", "Human scores that are good, such as '>=4'."),
+    human: str | None = option(
+        None, "COLUMN", "Column of human scores (empty where nobody rated)."
+    ),
+    adequate: str | None = option(None, "CUT", "Human scores that count as good, such as '>=4'."),
     threshold: str | None = option(
         None, "CUT", "Judge's scores that mean good, such as '>=0.5' (default for probabilities)."
     ),

@@ -25,7 +25,8 @@ _PLAN = "Beforehand"
 _ANCHOR = "Does the judge drift?"
 
 Every = Annotated[
-    Literal["day", "week", "month"] | None, described("day|week|month", "Group dates.")
+    Literal["day", "week", "month"] | None,
+    described("day|week|month", "Group dates by day, week or month."),
 ]
 Method = Annotated[
     Literal["auto", "guaranteed", "approximate"],
@@ -45,10 +46,10 @@ def monitor(
         help="A table with labels on some rows of each batch, a rated sheet or a campaign; - is "
         "CSV on stdin. Not needed for --plan --sd and --anchor.",
     ),
-    batch: str | None = option(None, "COLUMN", "Day, week or release of each row."),
+    batch: str | None = option(None, "COLUMN", "Column with the day, week or release of each row."),
     every: Every = None,
     drop: str | None = option(
-        None, "SIZE", "A drop that matters, in units of the scores; of --plan several with A,B."
+        None, "SIZE", "Smallest drop that matters, in units of the scores (--plan takes several)."
     ),
     baseline: str = option(
         "before",
@@ -67,7 +68,7 @@ def monitor(
     false_alarms: str = option(
         "0.05",
         "RATE",
-        "Chance of any false alarm, however often one looks.",
+        "Chance of a false alarm, however often you look.",
         panel=_ALARM,
     ),
     looks: str = option(
@@ -82,7 +83,7 @@ def monitor(
     ),
     method: Method = "auto",
     higher_is_better: bool | None = options.direction(
-        None, "Default: of a campaign its own; else higher, or lower with --limits mqm."
+        None, "Default: as the campaign says; otherwise higher, or lower with --limits mqm."
     ),
     fail_alarm: bool = flag(False, "--fail-alarm", "Exit with 1 if there is an alarm."),
     pool: options.Pool = None,
@@ -114,8 +115,8 @@ def monitor(
         panel=_PLAN,
         parser=parse.number,
     ),
-    ratings: str = option("10,20,50,100,200", "N,…", "For --plan: per batch.", panel=_PLAN),
-    size: int | None = option(None, "N", "Segments of a batch.", panel=_PLAN, min=2),
+    ratings: str = option("10,20,50,100,200", "N,…", "For --plan: ratings per batch.", panel=_PLAN),
+    size: int | None = option(None, "N", "Segments per batch.", panel=_PLAN, min=2),
     delay: float | None = option(
         None,
         "K",

@@ -35,7 +35,7 @@ def simulate(
         "Table in which people rated every segment, or demo-ende, demo-zhen.",
         show_default=False,
     ),
-    human: str | None = option(None, "COLUMN", "Human scores.", panel=options.COLUMNS),
+    human: str | None = option(None, "COLUMN", "Column of human scores.", panel=options.COLUMNS),
     by: str | None = option(
         None,
         "A,B",
@@ -44,15 +44,17 @@ def simulate(
         panel=options.COLUMNS,
     ),
     strategies: str | None = option(
-        None, "A+B,…", "See fewgold strategies. Default: all usual ones."
+        None, "A+B,…", "Strategies to try (see fewgold strategies). Default: all usual ones."
     ),
-    budgets: str = option("5%:50%:5%", "LIST", "Such as 5%:50%:5% or 50,100,200."),
+    budgets: str = option(
+        "5%:50%:5%", "LIST", "Numbers of ratings to try, such as 5%:50%:5% or 50,100,200."
+    ),
     draws: options.Draws = 100,
     seed: options.SeedOfDraws = 0,
     baseline: str = option("random+mean", "NAME", "Strategy to compare with."),
     confidence: str = option("0.95", "P", "Of the intervals."),
-    bounds: str | None = option(None, "A,B", "Further intervals to try, such as hoeffding."),
-    limits: str | None = option(None, "LOW,HIGH", "Ends of the rating scale."),
+    bounds: str | None = option(None, "A,B", "More kinds of interval to try, such as hoeffding."),
+    limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating."),
     adequate: str | None = option(
         None, "CUT", "Count adequate segments: human scores such as '<=0' are a 1, all others a 0."
     ),

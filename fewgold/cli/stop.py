@@ -31,11 +31,11 @@ def stop(
         ..., "SHEET", "The sheet, rated from the top as far as it goes; - is stdin."
     ),
     tolerance: float = option(
-        ..., "T", "Stop when half of the interval's width is at most this.", parser=parse.number
+        ..., "T", "Stop when the interval is ±T or narrower.", parser=parse.number
     ),
     limits: str = option(..., "LOW,HIGH", "Ends of the rating scale: 0,25 or mqm."),
     metric: str | None = option(
-        None, "NAME", "Metric that helps, fixed beforehand; mean is of all."
+        None, "NAME", "Metric to use, chosen before rating began (mean: the mean of all)."
     ),
     rule: Annotated[
         options.StoppingRule,

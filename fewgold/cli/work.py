@@ -209,6 +209,8 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
         if last["low"] is not None:
             told += f" ({last['low']:.2f} to {last['high']:.2f})"
         lines.append(("agreement", told))
+        if found.remark:
+            lines.append(("", found.remark))
         grown = [r for r in record["agreement"] if r["low"] is not None]
         if len(grown) > 1:
             steps = ", ".join(
@@ -248,8 +250,8 @@ def adjudicate(
     rule: Rule = None,
     segment: str | None = option(None, "ID", "Settle this segment (with --score and --by)."),
     score: float | None = option(None, "SCORE", "The score that settles it.", parser=parse.number),
-    by: str | None = option(None, "NAME", "The adjudicator."),
-    comment: str = option("", "TEXT", "Why.", show_default=False),
+    by: str | None = option(None, "NAME", "Name of the adjudicator."),
+    comment: str = option("", "TEXT", "Reason, kept with the score.", show_default=False),
     answers: str | None = option(
         None, "FILE", "Settle all segments of a table with columns id and score (with --by)."
     ),

@@ -232,7 +232,7 @@ def view(
         before, after = whole[max(at - _NEIGHBOURS, 0) : at], whole[at + 1 : at + 1 + _NEIGHBOURS]
     return values | {
         "state": "rate", "key": campaign.desk.key_at(place, rater),
-        **_shown(campaign, place, rater),
+        **shown(campaign, place, rater),
         "before": [_texts(campaign.pool, p) for p in before],
         "after": [_texts(campaign.pool, p) for p in after],
         "facts": _facts(campaign, place), "typed": typed,
@@ -308,7 +308,12 @@ def _told(rating: Rating) -> str:
     return ", ".join(f"{name} {plain(score)}" for name, score in rating.scores.items())
 
 
-def _shown(campaign: Campaign, place: int, rater: str) -> dict[str, Any]:
+def comment_of(details: str) -> str:
+    """What a rater wrote beside an answer, by its stored details."""
+    return str(split_details(details)[0].get("comment", ""))
+
+
+def shown(campaign: Campaign, place: int, rater: str) -> dict[str, Any]:
     """The texts of what is rated; of a pair those that both share, and left and right."""
     if not campaign.settings.sides:
         texts = _texts(campaign.pool, place) or {"segment": segment(campaign, place).id}
@@ -338,7 +343,7 @@ def _practised(
     return {
         "rater": rater, "token": token, "question": campaign.settings.asked, "given": given,
         "known": known, "explanation": Markup(to_html(done.explanation)),
-        **_shown(campaign, done.place, rater),
+        **shown(campaign, done.place, rater),
     }  # fmt: skip
 
 

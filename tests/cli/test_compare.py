@@ -200,7 +200,7 @@ def test_select_and_estimate_say_what_to_do_with_systems(run, systems) -> None:
     told = run(
         "select", "systems.csv", "--shared", "--in-order", "--budget", 5, "-o", "y.csv", code=2
     )
-    assert "--shared goes without" in " ".join(told.stderr.split())
+    assert "--shared cannot be combined with" in " ".join(told.stderr.split())
 
 
 def test_a_changed_pool_is_refused(run, systems) -> None:
