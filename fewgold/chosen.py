@@ -171,7 +171,12 @@ def as_pandas(table: Any) -> pd.DataFrame:
     except TypeError:
         raise DataError(
             "expected a dataframe of pandas, polars, pyarrow or narwhals; got "
-            f"{type(table).__name__}. Read files with fewgold.io.read_table."
+            f"{type(table).__name__}. "
+            + (
+                "Collect it first: table.collect()."
+                if hasattr(table, "collect")
+                else "Read files with fewgold.io.read_table."
+            )
         ) from None
     return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
 
@@ -182,7 +187,7 @@ def read_labelled(
     human: str | Sequence[str] | None = None,
     chosen: str | Chosen = "random",
     metrics: str | Sequence[str] | None = None,
-    id: str | None = None,
+    id: str | Sequence[str] | None = None,
     document: str | None = None,
     system: str | None = None,
     texts: str | Sequence[str] | None = None,
@@ -192,10 +197,12 @@ def read_labelled(
     """Read a table in which people labelled some rows.
 
     Columns that are not named are guessed. Metrics may have gaps, hold words such as pass and fail,
-    or be categories (`fewgold.io.columns.as_controls`). Without ids the rows are numbered.
+    or be categories (`fewgold.io.columns.as_controls`). Without ids the rows are numbered; an id
+    may be made of several columns: ``["conversation", "turn"]``.
     ``other`` are columns that are none of these, such as the batch of each row.
     """
     frame, how = as_pandas(table), Chosen.parse(chosen)
+    id = None if id is None else ",".join(as_names(id))
     listed: dict[str, Any] = {
         "human": None if human is None else list(as_names(human)),
         "metrics": None if metrics is None else list(as_names(metrics)),

@@ -186,6 +186,9 @@ def test_composite_ids_and_row_numbers() -> None:
     table = frame(20, 10)
     table["conversation"], table["turn"] = np.repeat(range(10), 2), [0, 1] * 10
     assert read_labelled(table, human="human", id="conversation,turn").pool.ids[1] == "0:1"
+    both = (["conversation", "turn"], "conversation,turn")
+    one, other = (fewgold.estimate_mean(table, human="human", id=ids).value for ids in both)
+    assert one == other
     found = read_labelled(table.drop(columns=["conversation", "turn"]), human="human")
     assert found.pool.ids.tolist() == [str(k) for k in range(1, 21)]
     assert "there is no column of ids, so rows go by their number" in found.notes
@@ -329,6 +332,7 @@ def test_labels_in_a_file_of_their_own(messy: Path, tmp_path: Path) -> None:
     )
     assert two.exit_code == 0, two.stderr
     assert json.loads(two.stdout)["value"] == pytest.approx(json.loads(one.stdout)["value"])
+    assert "rows go by their number" not in two.stderr  # what labels are matched by is the id
 
 
 def test_the_report_states_the_assumption(messy: Path, tmp_path: Path) -> None:

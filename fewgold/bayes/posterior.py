@@ -111,7 +111,9 @@ class Posterior(ABC):
         kind = type(self).__name__
         if self.shape:
             return f"{kind}(a batch of shape {self.shape})"
-        return f"{kind}({float(self.mean):.4f} ± {float(self.sd):.4f}{self._about})"
+        low, high = (float(end) for end in self.interval())
+        about = f"95% {low:.4f} to {high:.4f}{self._about}"
+        return f"{kind}({float(self.mean):.4f} ± {float(self.sd):.4f}, {about})"
 
     def _repr_html_(self) -> str:
         """The posterior in a notebook."""

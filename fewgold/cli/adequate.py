@@ -44,7 +44,7 @@ def alpha(
     file: str | None = argument(
         None,
         "[FILE]",
-        "Table: people rated some rows, a metric all of them; - is CSV on stdin.",
+        "Table in which people rated some rows and a metric all of them (- is stdin).",
         show_default=False,
     ),
     human: str | None = option(

@@ -175,7 +175,10 @@ def compare(
 
         record = sheets.read_record(side)
         shared, humans = load_shared(record, pool), sheets.score_columns(record, humans)
-        frame = read_shared(file, shared, human=humans, rater=rater, id=id or "id", gaps=rated_only)
+        frame = read_shared(
+            file, shared, human=humans, rater=rater, id=id or "id", gaps=rated_only,
+            by=parse.names(by),
+        )  # fmt: skip
         columns = {k: shared.columns.get(k) for k in ("id", "system", "document", "orientation")}
         columns |= {
             "human": humans if len(humans) > 1 else humans[0], "rater": rater,

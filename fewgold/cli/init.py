@@ -55,12 +55,12 @@ def init(
         show_default=False,
     ),
     instructions: str | None = option(
-        None, "FILE", "What raters must know before they begin: a file of Markdown.", panel=_RATERS
+        None, "FILE", "Markdown file with the instructions for raters.", panel=_RATERS
     ),
     ends_called: str | None = option(
         None,
         "LOW,HIGH",
-        "What the ends of the scale are called, such as useless,perfect.",
+        "Labels for the ends of the scale, such as useless,perfect.",
         "--ends",
         panel=_RATERS,
     ),

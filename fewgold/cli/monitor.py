@@ -130,6 +130,10 @@ def monitor(
     batches: int | None = option(
         None, "K", "With --budget: batches in all, those before included.", panel=_PLAN, min=1
     ),
+    divide: int | None = option(
+        None, "N", "Divide N ratings over the batches of FILE that nobody has rated.", panel=_PLAN,
+        min=1,
+    ),
     anchor: str | None = option(
         None, "FILE", "Items that were judged in every batch, one row each time.", panel=_ANCHOR
     ),
@@ -186,6 +190,8 @@ def monitor(
             texts.append(lambda out: _show(out, found))
         if budget is not None:
             _next(told, found, record, texts)
+        if divide is not None:
+            rows = _divided(divide, found, record, texts)
     if plan:
         rows = _planned(told, found, record, texts)
     if anchor is not None:
@@ -251,8 +257,9 @@ def _check(told: dict[str, Any]) -> None:
         raise typer.BadParameter("--anchor needs the columns of the judges: --judge A,B.")
     if (told["budget"] is None) != (told["batches"] is None):
         raise typer.BadParameter("--budget and --batches belong together.")
-    if told["budget"] is not None and not told["file"]:
-        raise typer.BadParameter("--budget needs the FILE with the ratings so far.")
+    for name in ("budget", "divide"):
+        if told[name] is not None and not told["file"]:
+            raise typer.BadParameter(f"--{name} needs the FILE with the ratings so far.")
     out = told["out"]
     if out is not None:
         if out.suffix.lower() not in (".html", ".htm", ".csv", ".png", ".svg", ".pdf"):
@@ -362,6 +369,45 @@ def _planned(
         texts.append(needed)
     rows: list[dict[str, Any]] = record["plan"]["delays"]
     return rows
+
+
+def _divided(
+    budget: int, found: Monitoring, record: dict[str, Any], texts: list[Callable[[Console], None]]
+) -> list[dict[str, Any]]:
+    """Ratings for each batch without any, so that their scores will be equally sure."""
+    from fewgold.monitoring import share_budget
+
+    table = found.table
+    rows = zip(table["batch"], table["n"], table["size"], strict=True)
+    bare = [(str(name), int(size)) for name, n, size in rows if n == 0]
+    if not bare:
+        raise typer.BadParameter(
+            "--divide is for batches without ratings; here every batch has some."
+        )
+    if not math.isfinite(found.unit_sd):
+        raise typer.BadParameter(
+            "--divide needs some ratings of earlier batches, to know how much they vary; rate at "
+            "least 2 segments of one."
+        )
+    sizes = [size for _, size in bare]
+    counts = share_budget([found.unit_sd] * len(bare), sizes, budget)
+    made = [
+        {"batch": name, "size": size, "ratings": int(n)}
+        for (name, size), n in zip(bare, counts, strict=True)
+    ]
+    record |= {"divided": made}
+    if (rest := budget - int(counts.sum())) > 0:
+        record |= {"left": rest}
+
+    def text(_: Console) -> None:
+        print(f"{budget} ratings for the batches without any, so that each score is equally sure:")
+        for one in made:
+            print(f"  {one['batch']}: {one['ratings']} of {one['size']}")
+        if rest > 0:
+            print(f"  {rest} are left: all segments of these batches would be rated.")
+
+    texts.append(text)
+    return made
 
 
 def _next(

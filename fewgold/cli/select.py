@@ -174,8 +174,8 @@ def select(
         raise typer.BadParameter(
             "the sheet and its design must not overwrite POOL, --given or --history."
         )
-    if by is not None and (shared or given is not None or in_order):
-        raise typer.BadParameter("--by cannot be combined with --shared, --given or --in-order.")
+    if by is not None and (given is not None or in_order):
+        raise typer.BadParameter("--by cannot be combined with --given or --in-order.")
     if shared and (given is not None or in_order):
         raise typer.BadParameter("--shared cannot be combined with --given or --in-order.")
     asked = parse.criteria("--criteria", criteria)
@@ -251,7 +251,8 @@ def select(
     if "+" not in name:  # a sampler or an estimator alone: say what goes with it
         name = f"{chosen.sampler.name}+{chosen.name}"
     if by is not None:
-        chosen = chosen.with_sampler(_within_slices(opened, chosen.sampler, by, per_slice))
+        sampler = _within_slices(opened, chosen.sampler, by, per_slice, shared)
+        chosen = chosen.with_sampler(sampler)
     sample = chosen.select(pool, amount, given=rated, rng=seed)
     if in_order and (not sample.design.drawn_as("simple") or rated is not None):
         raise typer.BadParameter(
@@ -381,8 +382,11 @@ def _open_table(
     )  # fmt: skip
 
 
-def _within_slices(opened: _Opened, sampler: Sampler, by: str, per_slice: int) -> Sampler:
+def _within_slices(
+    opened: _Opened, sampler: Sampler, by: str, per_slice: int, shared: bool
+) -> Sampler:
     """The sampler within each value of some columns of the table."""
+    from fewgold.comparison.table import label
     from fewgold.errors import UnknownNameError
     from fewgold.samplers import WithinSlices
     from fewgold.samplers.slices import ByLabels
@@ -397,8 +401,19 @@ def _within_slices(opened: _Opened, sampler: Sampler, by: str, per_slice: int) -
         if name not in opened.table.columns:
             raise UnknownNameError("column", name, map(str, opened.table.columns))
     pool: Any = opened.pool
-    column, labels = labels_of(pool, {name: opened.table[name].to_numpy() for name in names})
-    known = dict(zip(map(str, pool.ids.tolist()), labels.tolist(), strict=True))
+    table, ids = opened.table, list(map(str, pool.ids.tolist()))
+    if shared:  # the table has a row for each system; slices are of segments
+        table = table.assign(**{"": [label("id", i) for i in table[opened.columns["id"]].tolist()]})
+        for name in names:
+            values = table.groupby("", sort=False)[name].nunique(dropna=False)
+            if (values > 1).any():
+                raise DataError(
+                    f"with --shared all systems of a segment must be in the same slice, but "
+                    f"{name!r} has {values.max()} values for segment {values.idxmax()!r}."
+                )
+        table = table.drop_duplicates("").set_index("").loc[ids]
+    column, labels = labels_of(pool, {name: table[name].to_numpy() for name in names})
+    known = dict(zip(ids, labels.tolist(), strict=True))
     return WithinSlices(ByLabels(column, known), sampler, per_slice)
 
 

@@ -51,7 +51,9 @@ def serve(
         "Secret of the owner, 16 characters or more. Default: a new one.",
         envvar="FEWGOLD_TOKEN",
     ),
-    https: bool = flag(False, "--https", "Browsers reach it by HTTPS: cookies travel there only."),
+    https: bool = flag(
+        False, "--https", "Browsers reach the pages by HTTPS: send cookies only there."
+    ),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

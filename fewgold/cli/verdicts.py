@@ -75,7 +75,7 @@ def raters(
 ) -> None:
     """Estimate the success rate and the accuracy of each rater.
 
-    Nobody is taken for the truth: how raters agree and disagree tells how often each
+    No rater is treated as the truth. How raters agree and disagree shows how often each
     recognises adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]). Verdicts are
     0 and 1, or words such as pass and fail, yes and no.
 
@@ -141,13 +141,13 @@ def preferences(
     human: str | None = option(
         None,
         "COLUMN",
-        "Verdicts of people: A, B or tie; empty where nobody judged.",
+        "Column of human verdicts: A, B or tie (empty where nobody judged).",
         panel=_COLUMNS,
     ),
     judges: str | None = option(
         None,
         "A,B,…",
-        "Verdicts of a judge, or of several, on every row.",
+        "Columns of one or more judges, with a verdict on every row.",
         "--judges",
         "--judge",
         panel=_COLUMNS,

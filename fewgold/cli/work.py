@@ -250,8 +250,8 @@ def adjudicate(
     rule: Rule = None,
     segment: str | None = option(None, "ID", "Settle this segment (with --score and --by)."),
     score: float | None = option(None, "SCORE", "The score that settles it.", parser=parse.number),
-    by: str | None = option(None, "NAME", "The adjudicator."),
-    comment: str = option("", "TEXT", "Why.", show_default=False),
+    by: str | None = option(None, "NAME", "Name of the adjudicator."),
+    comment: str = option("", "TEXT", "Reason, kept with the score.", show_default=False),
     answers: str | None = option(
         None, "FILE", "Settle all segments of a table with columns id and score (with --by)."
     ),
