@@ -40,6 +40,7 @@ help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(DEMO_READY)  ## Set up and run `fewgold demo` on the embedded data
+	@echo "Running fewgold demo: a study with 71 ratings, then 2,000 more like it ..."
 	@$(BIN)/fewgold demo
 
 test: lint  ## Set up and run all that CI runs: ruff, mypy, pytest
@@ -101,19 +102,21 @@ clean:  ## Remove the environments, caches and builds
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(DEMO_READY): $(PINS)
-	@echo "Setting up $(VENV) ..."
+	@echo "1/2 Installing fewgold with numpy, scipy, pandas and scikit-learn into $(VENV)."
+	@echo "    Once only, usually a minute or two ..."
 	@$(INSTALL) '.$(DEMO_EXTRAS)'
+	@echo "2/2 Compiling ..."
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $@
 
 $(TEST_READY): $(PINS)
-	@echo "Setting up $(VENV) with the development tools ..."
+	@echo "Installing fewgold with the development tools into $(VENV): once only, a few minutes ..."
 	@$(INSTALL) '.[dev]'
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $(DEMO_READY) $@
 
 $(SPARK_READY): $(PINS)
-	@echo "Setting up $(VENV) with the development tools and Spark ..."
+	@echo "Installing fewgold with the development tools and Spark into $(VENV): once only, several minutes ..."
 	@$(INSTALL) '.[dev,spark]'
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $(DEMO_READY) $(TEST_READY) $@

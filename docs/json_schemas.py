@@ -53,8 +53,8 @@ With `--json` a command prints one JSON object on standard output, and nothing e
 to standard error, which `-q` silences. Numbers that are not known are `null`, never NaN. Keys stay:
 they go away only as CONTRIBUTING.md says; new ones may come.
 
-Each command below has a JSON Schema in the folder `docs/reference/schemas`; `gate`, `judge`,
-`monitor`, `naive`, `preferences`, `raters` and `serve` print JSON, too, but have no schema yet.
+Each command below has a JSON Schema in the folder `docs/reference/schemas`; `datasets` and `serve`
+print JSON, too, but have no schema yet.
 Schemas are made of the results that the tests keep: required are keys that none of them went
 without, and types are those that were seen.
 

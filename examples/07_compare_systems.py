@@ -37,7 +37,7 @@ print(result.rank_probabilities().round(2).to_string())
 print("\nraters")
 print(result.raters().round(2).to_string(index=False))
 
-# Had each system been rated on segments of its own, the same number of ratings would say less.
+# Had each system been rated on other segments, the same number of ratings would say less.
 lot = np.random.default_rng(1).permutation(np.asarray(table["segment"].unique()))
 own = {name: set(lot[120 * k : 120 * k + 120]) for k, name in enumerate(result.systems)}
 apart = demo_frame("zhen")

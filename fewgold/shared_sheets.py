@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fewgold import io, sheets
 from fewgold.comparison import joint_pool
 from fewgold.comparison.table import label
-from fewgold.errors import DataError
+from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats import Criterion
 from fewgold.io import refuse
 from fewgold.pool import Pool
@@ -179,11 +179,13 @@ def read_shared(
     rater: str | None = None,
     id: str = ID,
     gaps: bool = False,
+    by: Sequence[str] = (),
 ) -> pd.DataFrame:
     """The pool's table with the scores of a rated sheet, one row per output (and rater).
 
     Rows that are missing or empty are outputs that nobody rated: an error unless ``gaps`` says
     that chance left them out. ``human`` names one column of scores or several, a rater each.
+    ``by`` are columns of the pool's table that slices are made by; raters need not see them.
     """
 
     sheet = io.read_table(path)
@@ -214,6 +216,10 @@ def read_shared(
         )
     roles = shared.columns
     kept = [roles["id"], roles["system"], roles.get("document"), *(roles.get("metrics") or ())]
+    for name in by:
+        if name not in shared.table.columns:
+            raise UnknownNameError("column", name, map(str, shared.table.columns))
+    kept += by
     base = io.filled(
         shared.table[[name for name in dict.fromkeys(kept) if name is not None]],
         roles.get("metrics") or (),

@@ -40,7 +40,7 @@ def commands() -> str:
     from fewgold.cli import app
 
     group: Any = typer.main.get_command(app)
-    context = group.context_class(group, info_name="fewgold")
+    context = group.context_class(group, info_name="fewgold", **group.context_settings)
     panels: dict[str, list[str]] = {}
     for name, command in group.commands.items():
         if not command.hidden:
@@ -63,7 +63,7 @@ def _command(command: Any, name: str, parent: Any) -> list[str]:
     groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
-        if record is not None and parameter.name != "help":
+        if record is not None and parameter.name not in ("help", "help_all"):
             usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
             groups.setdefault(parameter.rich_help_panel or usual, []).append(record)
     for title, records in groups.items():

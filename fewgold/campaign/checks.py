@@ -68,7 +68,9 @@ def _candidates(database: sqlite3.Connection, rater: str, kind: str, first: int)
         query = (
             "SELECT segment FROM known WHERE NOT EXISTS (SELECT 1 FROM ratings "
             "WHERE segment = known.segment AND rater = :rater) AND NOT EXISTS (SELECT 1 "
-            "FROM checks WHERE segment = known.segment AND rater = :rater) ORDER BY segment"
+            "FROM checks WHERE segment = known.segment AND rater = :rater) AND NOT EXISTS "
+            "(SELECT 1 FROM practised WHERE segment = known.segment AND rater = :rater) "
+            "ORDER BY segment"
         )
     else:
         query = (

@@ -205,9 +205,19 @@ CREATE TABLE IF NOT EXISTS settled (
     score REAL NOT NULL, rater TEXT NOT NULL, time TEXT NOT NULL, answer TEXT NOT NULL,
     details TEXT NOT NULL, stored_at TEXT NOT NULL, twin TEXT NOT NULL UNIQUE
 );
+CREATE TABLE IF NOT EXISTS practice_items (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    segment INTEGER NOT NULL UNIQUE REFERENCES segments (place), answer TEXT NOT NULL,
+    explanation TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS practised (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, rater TEXT NOT NULL,
+    segment INTEGER NOT NULL REFERENCES segments (place), score REAL, details TEXT,
+    stored_at TEXT, UNIQUE (rater, segment)
+);
 CREATE INDEX IF NOT EXISTS checks_by_rater ON checks (rater, number);
 """
-_LATER_TABLES = ("lots", "known", "checks", "settled")
+_LATER_TABLES = ("lots", "known", "checks", "settled", "practice_items", "practised")
 
 
 def database_path(path: str | Path) -> Path:

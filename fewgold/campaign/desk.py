@@ -471,8 +471,11 @@ class Desk:
     def place_of(self, segment: str) -> int:
         """The place in the pool of a segment that raters may get, by its key."""
         place = self._find(segment)
-        seen = "SELECT 1 FROM drawn WHERE segment = ? UNION SELECT 1 FROM checks WHERE segment = ?"
-        if place is None or self._row(seen, (place, place)) is None:
+        seen = (
+            "SELECT 1 FROM drawn WHERE segment = :place UNION SELECT 1 FROM checks "
+            "WHERE segment = :place UNION SELECT 1 FROM practised WHERE segment = :place"
+        )
+        if place is None or self._row(seen, {"place": place}) is None:
             raise _unknown_segment()
         return place
 

@@ -27,6 +27,7 @@ SHOWN = ("metrics", "system", "estimate")
 
 
 _LONGEST_END = 80
+_MOST_PRACTICE = 20
 _LONGEST_INSTRUCTIONS = 50_000
 
 
@@ -103,6 +104,8 @@ class Settings:
         The two texts that are shown side by side, left and right by lot, where raters say which
         output is better. A score is then 1 where the first is better, −1 where the second is, and 0
         for a tie or where both are bad; its mean is the net preference of the first.
+    practice
+        Items that a new rater practises on before the first one that counts; 0 for none.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -139,6 +142,7 @@ class Settings:
     ends: tuple[str, str] | None = None
     instructions: str = ""
     sides: tuple[str, ...] = ()
+    practice: int = 0
 
     def __post_init__(self) -> None:
         self._check_criteria()
@@ -165,6 +169,11 @@ class Settings:
             raise FewgoldError(f"hold must be a number of seconds above 0; got {self.hold:g}.")
         if self.check_every:
             check_count("check_every", self.check_every, 2)
+        if not 0 <= self.practice <= _MOST_PRACTICE:
+            raise FewgoldError(
+                f"practice is the number of practice items, from 0 to {_MOST_PRACTICE}; got "
+                f"{self.practice}."
+            )
         if self.differ is not None and not 0 < self.differ < float("inf"):
             raise FewgoldError(
                 "differ is the difference of raters from which a segment is adjudicated, above 0; "

@@ -16,7 +16,7 @@ import numpy as np
 
 from fewgold import formats, registry
 from fewgold._version import __version__
-from fewgold.campaign import adjudication, checks, sides, systems
+from fewgold.campaign import adjudication, checks, practice, sides, systems
 from fewgold.campaign.answers import (
     Receipt,
     adopt,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.bayes.pairwise import Preferences
+    from fewgold.campaign.practice import PracticeItem
     from fewgold.campaign.status import Status
     from fewgold.campaign.work import Work
     from fewgold.comparison import Comparison, PairRanking
@@ -461,6 +462,14 @@ class Campaign:
             for id, told in answers.items()
         }
         return checks.set_known(self.store, both)
+
+    def practise_on(self, items: Iterable[PracticeItem]) -> int:
+        """Name the segments that new raters practise on, with answers and explanations, if any.
+
+        They come first, and others by lot where ``practice`` of the settings asks for more. They
+        must be outside the sample: answers to them never count.
+        """
+        return practice.name_items(self.store, list(items))
 
     def differing(self, *, settled: bool = False) -> pd.DataFrame:
         """Segments about which raters differ by ``differ`` or more and nobody settled; worst first.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betaincinv
 
-from fewgold.agreement import Answers, krippendorff, krippendorff_interval
+from fewgold.agreement import Answers, few_shared, krippendorff, krippendorff_interval
 from fewgold.campaign import checks
 from fewgold.campaign.answers import in_time
 from fewgold.common.arrays import FloatArray
@@ -62,6 +62,13 @@ class Work:
     held: tuple[Any, ...]
     confidence: float
 
+    @property
+    def remark(self) -> str:
+        """What to know of the interval of the agreement; empty if there is nothing to know."""
+        if not len(self.agreement) or np.isnan(self.agreement["low"].iloc[-1]):
+            return ""
+        return few_shared(int(self.agreement["shared"].iloc[-1]))
+
     def to_frame(self) -> pd.DataFrame:
         """One row per rater.
 
@@ -86,6 +93,7 @@ class Work:
             "agreement": self.agreement.to_dict("records"), "seconds": self.seconds,
             "timed": self.timed, "seconds_per_cost": self.per_cost, "seconds_left": self.left,
             "held": [asdict(h) for h in self.held], "confidence": self.confidence,
+            "agreement_note": self.remark,
         })  # fmt: skip
         return found
 

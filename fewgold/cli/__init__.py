@@ -14,7 +14,6 @@ from typing import Any
 
 import typer
 import typer.main
-from typer.core import TyperGroup
 
 from fewgold._version import __version__
 from fewgold.cli import (
@@ -40,7 +39,8 @@ from fewgold.cli import (
     verdicts,
     work,
 )
-from fewgold.cli.console import BAD_DATA, fail
+from fewgold.cli.console import BAD_DATA, fail, working
+from fewgold.cli.help import ShortHelpCommand, ShortHelpGroup
 from fewgold.cli.options import flag
 from fewgold.common.temporary import ENDING
 from fewgold.errors import FewgoldError, UnknownNameError
@@ -48,7 +48,7 @@ from fewgold.errors import FewgoldError, UnknownNameError
 SETTINGS = "fewgold.toml"
 
 
-class _Commands(TyperGroup):
+class _Commands(ShortHelpGroup):
     """One place that turns errors into a sentence and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -69,34 +69,46 @@ class _Commands(TyperGroup):
             raise typer.Exit(130) from None
 
 
+class _Command(ShortHelpCommand):
+    """A command that shows that it is working when it takes long."""
+
+    def invoke(self, ctx: Any) -> Any:
+        name = str(self.name)
+        with working(name, bool(ctx.params.get("quiet")) or name == "serve"):
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Try [bold]fewgold demo[/bold] first: it needs no data and no answers.",
+    epilog="New here? Run [bold]fewgold demo[/bold]: it needs no data and no ratings.\n"
+    "[bold]fewgold COMMAND --help[/bold] explains a command.",
 )
 _PANELS: dict[str, list[Callable[..., None]]] = {
-    "Begin here": [begin.demo, begin.doctor, begin.strategies],
-    "A study, from the choice to the number": [
-        init.init, select.select, exchange.import_answers, status.status, estimate.estimate,
-        gate.gate, monitor.monitor, report.report, exchange.export, serve.serve, stop.stop,
-        work.work, work.adjudicate,
+    "The main path": [
+        begin.doctor, select.select, estimate.estimate, report.report, compare.compare,
+        judge.judge,
     ],
-    "Before and beyond": [
-        plan.plan, simulate.simulate, compare.compare, reliability.reliability,
+    "Try it out and plan": [
+        begin.demo, begin.strategies, plan.plan, simulate.simulate, reliability.reliability,
         reproduce.reproduce, datasets.datasets,
     ],
-    "Adequate or not": [
-        adequate.alpha, adequate.roc, judge.judge, verdicts.raters, verdicts.preferences,
-        verdicts.naive,
+    "While ratings come in": [
+        init.init, exchange.export, exchange.import_answers, status.status, serve.serve,
+        stop.stop, gate.gate, monitor.monitor,
+        work.work, work.adjudicate,
+    ],
+    "Success rates: pass or fail, adequate or not": [
+        adequate.alpha, adequate.roc, verdicts.raters, verdicts.preferences, verdicts.naive,
     ],
 }  # fmt: skip
 for _panel, _commands in _PANELS.items():
     for _one in _commands:
         _name = "import" if _one is exchange.import_answers else _one.__name__
-        app.command(_name, rich_help_panel=_panel)(_one)
+        app.command(_name, cls=_Command, rich_help_panel=_panel)(_one)
 
 
 def _show_version(value: bool) -> None:
@@ -113,8 +125,8 @@ def root(
 ) -> None:
     """Score a whole test set from few human ratings.
 
-    [bold]select[/bold] chooses which segments people should rate; [bold]estimate[/bold] turns their
-    ratings, with automatic metrics, into a score for all segments and says how sure it is.
+    [bold]select[/bold] chooses the segments that people should rate. [bold]estimate[/bold] combines
+    their ratings with automatic metrics into a score, with an interval, for all segments.
     """
 
 

@@ -36,7 +36,7 @@ RatedRows = Annotated[
 
 RateCorrection = Annotated[
     Literal["none", "holm", "fdr", "bonferroni"],
-    described("NAME", "Of the comparisons: none, holm, fdr or bonferroni."),
+    described("NAME", "Correction for many comparisons: none, holm, fdr or bonferroni."),
 ]
 
 
@@ -44,11 +44,11 @@ def alpha(
     file: str | None = argument(
         None,
         "[FILE]",
-        "Table: people rated some rows, a metric all of them; - is CSV on stdin.",
+        "Table in which people rated some rows and a metric all of them (- is stdin).",
         show_default=False,
     ),
     human: str | None = option(
-        None, "COLUMN", "Human ratings; empty where nobody rated.", panel=_COLUMNS
+        None, "COLUMN", "Column of human ratings (empty where nobody rated).", panel=_COLUMNS
     ),
     metric: str | None = option(
         None,
@@ -56,11 +56,16 @@ def alpha(
         "The metric or judge; several may have scored the same rows or different ones.",
         panel=_COLUMNS,
     ),
-    system: str | None = option(None, "COLUMN", "Systems.", panel=_COLUMNS),
+    system: str | None = option(None, "COLUMN", "Column of system names.", panel=_COLUMNS),
     by: str | None = option(
-        None, "COLUMN,…", "Slices: a rate for each value, such as each language.", panel=_COLUMNS
+        None,
+        "COLUMN,…",
+        "Also a rate for each value of a column, such as each language.",
+        panel=_COLUMNS,
     ),
-    adequate: str | None = option(None, "CUT", "Human scores that are adequate, such as '<=0'."),
+    adequate: str | None = option(
+        None, "CUT", "Human scores that count as adequate, such as '<=0'."
+    ),
     threshold: str | None = option(
         None,
         "CUT|RULE",
@@ -88,20 +93,28 @@ def alpha(
         panel=_COUNTS,
     ),
     rho: float | None = option(
-        None, "P", "Known true positive rate.", panel=_COUNTS, parser=parse.rate
+        None,
+        "P",
+        "Share of adequate outputs that the metric recognises (ρ), if known.",
+        panel=_COUNTS,
+        parser=parse.rate,
     ),
     eta: float | None = option(
-        None, "P", "Known true negative rate.", panel=_COUNTS, parser=parse.rate
+        None,
+        "P",
+        "Share of inadequate outputs that the metric recognises (η), if known.",
+        panel=_COUNTS,
+        parser=parse.rate,
     ),
     prior: options.Prior = None,
     correction: RateCorrection = "none",
-    confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
+    confidence: str = option("0.95", "LEVEL", "Confidence level, such as 0.95 or 95%."),
     out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the true success rate, when a metric or a judge makes mistakes.
+    """Estimate the success rate α from a judge that makes mistakes.
 
     People rate some outputs as adequate or not, a metric or LLM judge all of them. The outputs that
     both rated tell how often the metric is right on adequate outputs ([bold]ρ[/bold]) and on
@@ -272,19 +285,23 @@ def roc(
         None, "CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."
     ),
     metrics: str | None = option(None, "A,B,…", "Automatic metrics.", panel=_COLUMNS),
-    system: str | None = option(None, "COLUMN", "Systems; none for none.", panel=_COLUMNS),
+    system: str | None = option(
+        None, "COLUMN", "Column of system names ('none' to use none).", panel=_COLUMNS
+    ),
     orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
     rule: ThresholdRule = "equal",
-    per_system: bool = flag(False, "--per-system", "A threshold for each system, not one for all."),
-    strict: bool = flag(False, "--strict", "Adequate is > the threshold, not >=."),
+    per_system: bool = flag(False, "--per-system", "Use a separate threshold for each system."),
+    strict: bool = flag(
+        False, "--strict", "Count only scores above the threshold, not those equal to it."
+    ),
     prior: options.Prior = None,
-    confidence: str = option("0.95", "LEVEL", "Of the intervals of the AUC."),
+    confidence: str = option("0.95", "LEVEL", "Confidence level of the intervals."),
     out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show how well metrics tell adequate from inadequate, and for which systems.
+    """Show how well metrics tell adequate outputs from others.
 
     A threshold turns a metric into yes and no. ρ is the share of adequate
     outputs that it then recognises, η that of inadequate ones, K how much

@@ -35,9 +35,11 @@ INTERVALS = ("student", "auto", "star", "hoeffding")
 
 
 def demo(
-    kind: str = option("ende", "ende|zhen", "Data: metrics follow people less, or more."),
-    system: str = option("alpha", "NAME", "System to score."),
-    budget: str = option("5%", "N|P%", "Ratings, or share of the segments."),
+    kind: str = option(
+        "ende", "ende|zhen", "Built-in data: metrics agree with people less (ende) or more (zhen)."
+    ),
+    system: str = option("alpha", "NAME", "Which of the systems to score."),
+    budget: str = option("5%", "N|P%", "How many segments to rate, such as 100 or 5%."),
     strategy: str | None = option(None, "NAME", "Default: the recommended one."),
     seed: options.SeedOfDraws = 1,
     draws: int = option(2000, "D", "Studies to simulate.", min=2),
@@ -51,7 +53,7 @@ def demo(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """See it work on embedded data, where the true score is known.
+    """Try fewgold on built-in data whose true score is known.
 
     Example: [bold]fewgold demo --save data[/bold] writes the data, to try other
     commands on them.
@@ -267,9 +269,9 @@ def doctor(
     metrics: options.Metrics = None,
     source: options.Log = None,
     json: Json = False,
-    quiet: bool = flag(False, "--quiet", "Only the findings and the next command.", "-q"),
+    quiet: bool = flag(False, "--quiet", "Print only the findings and the next command.", "-q"),
 ) -> None:
-    """Say what a file is, what it supports, what is wrong, and what to run next.
+    """Check a file: what it is, what is wrong, what to run next.
 
     Exit code 0: fine; 1: usable, but read the warnings; 3: not usable as it is.
 
@@ -294,14 +296,14 @@ def doctor(
 
 def strategies(
     pool_file: str | None = argument(
-        None, "[POOL]", "Table of segments: say what is recommended for it."
+        None, "[POOL]", "Table of segments. With it, the strategies that suit the table are listed."
     ),
-    id: str | None = option(None, "COLUMN", "Column of ids, if not called so."),
+    id: str | None = option(None, "COLUMN", "Column of segment ids, if fewgold does not find it."),
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """List the ways to choose segments, to estimate, and to make intervals.
+    """List the strategies for choosing segments and estimating.
 
     A strategy is SAMPLER+ESTIMATOR.
 

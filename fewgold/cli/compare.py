@@ -25,12 +25,13 @@ _SHEET = "A sheet of select --shared"
 _MOST = 15  # pairs to print
 
 Correction = Annotated[
-    Literal["holm", "fdr", "none"], described("NAME", "Of many tests: holm, fdr or none.")
+    Literal["holm", "fdr", "none"],
+    described("NAME", "Correction for many tests: holm, fdr or none."),
 ]
 
 Unit = Annotated[
     Literal["segment", "document"] | None,
-    described("UNIT", "What varies independently: segment or document."),
+    described("UNIT", "What was sampled independently: segment or document."),
 ]
 
 Files = Annotated[
@@ -47,21 +48,32 @@ Files = Annotated[
 def compare(
     files: Files,
     human: str | None = option(
-        None, "COLUMN", "Human scores; several columns A,B are a rater each.", panel=_COLUMNS
+        None,
+        "COLUMN",
+        "Column of human scores, or columns A,B with one rater each.",
+        panel=_COLUMNS,
     ),
-    system: str | None = option(None, "COLUMN", "Systems.", panel=_COLUMNS),
+    system: str | None = option(None, "COLUMN", "Column of system names.", panel=_COLUMNS),
     id: str | None = option(
-        None, "COLUMN", "Segments: the same id for all systems.", panel=_COLUMNS
+        None, "COLUMN", "Column of segment ids, the same for all systems.", panel=_COLUMNS
     ),
-    document: str | None = option(None, "COLUMN", "Documents; none for none.", panel=_COLUMNS),
+    document: str | None = option(
+        None, "COLUMN", "Column of document names ('none' to use none).", panel=_COLUMNS
+    ),
     metrics: str | None = option(
         None, "A,B,…", "Automatic metrics; none for none.", panel=_COLUMNS
     ),
-    rater: str | None = option(None, "COLUMN", "Who rated, if several did.", panel=_COLUMNS),
-    rated_only: bool = flag(False, "--rated-only", "Go on in spite of gaps: chance left them out."),
+    rater: str | None = option(
+        None, "COLUMN", "Column of rater names, if several people rated.", panel=_COLUMNS
+    ),
+    rated_only: bool = flag(
+        False, "--rated-only", "Use the rated rows only. The others must be missing by chance."
+    ),
     orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
-    waves: int | None = option(None, "K", "Of a campaign: go by the first waves only.", min=1),
-    pool: str | None = option(None, "POOL", "The pool, if it has moved.", panel=_SHEET),
+    waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
+    pool: str | None = option(
+        None, "POOL", "Where the pool is now, if it has moved.", panel=_SHEET
+    ),
     design: str | None = option(None, "FILE", "Side file, if not beside the sheet.", panel=_SHEET),
     target: Annotated[
         options.Target | None,
@@ -73,7 +85,7 @@ def compare(
     ] = None,
     unit: Unit = None,
     correction: Correction = "holm",
-    level: str = option("0.05", "LEVEL", "Chance of error, such as 0.05 or 5%."),
+    level: str = option("0.05", "LEVEL", "Significance level, such as 0.05 or 5%."),
     limits: options.ScaleEnds = None,
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
@@ -82,16 +94,16 @@ def compare(
         None, "Default: read from the name of the column or scale, or from the metrics."
     ),
     no_control: bool = flag(
-        False, "--no-control", "No metrics for differences, even if they help."
+        False, "--no-control", "Use no metrics, even if they would narrow the intervals."
     ),
-    adjust_raters: bool = flag(False, "--adjust-raters", "Take out the bias of each rater."),
+    adjust_raters: bool = flag(False, "--adjust-raters", "Correct for strict and lenient raters."),
     by: Annotated[
         str | None,
-        described("COLUMN,…", "Also within each value of a column, such as each language."),
+        described("COLUMN,…", "Also compare within each value of a column, such as each language."),
     ] = None,
-    least: int = option(10, "N", "Fewest rated segments for the comparison of a slice.", min=2),
+    least: int = option(10, "N", "Smallest number of rated segments for comparing a slice.", min=2),
     out: Annotated[
-        Path | None, described("FOLDER", "Write tables and plots there.", "--out", "-o")
+        Path | None, described("FOLDER", "Folder for tables and plots.", "--out", "-o")
     ] = None,
     output: Output = "text",
     json: Json = False,
@@ -163,7 +175,10 @@ def compare(
 
         record = sheets.read_record(side)
         shared, humans = load_shared(record, pool), sheets.score_columns(record, humans)
-        frame = read_shared(file, shared, human=humans, rater=rater, id=id or "id", gaps=rated_only)
+        frame = read_shared(
+            file, shared, human=humans, rater=rater, id=id or "id", gaps=rated_only,
+            by=parse.names(by),
+        )  # fmt: skip
         columns = {k: shared.columns.get(k) for k in ("id", "system", "document", "orientation")}
         columns |= {
             "human": humans if len(humans) > 1 else humans[0], "rater": rater,

@@ -6,6 +6,8 @@ import csv
 import json
 import shlex
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -230,3 +232,65 @@ def progress_bars(quiet: bool) -> Iterator[Any]:
             p.update(bars[name], completed=done)
 
         yield show
+
+
+class _Noticing:
+    """A stream that tells when something is written to it."""
+
+    def __init__(self, stream: Any, before: Callable[[str], None]) -> None:
+        self._stream, self._before = stream, before
+
+    def write(self, text: str) -> int:
+        self._before(text)
+        return int(self._stream.write(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def working(name: str, quiet: bool, after: float = 2.0) -> Iterator[None]:
+    """Show on a terminal that a command is still working once it has been silent for a while.
+
+    The line goes away as soon as anything else is printed. Bars and sentences of ``progress`` take
+    its place: it never appears while one of them is on the screen.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    out, err = sys.stdout, sys.stderr
+    lock, done = threading.RLock(), threading.Event()
+    started = last = time.monotonic()
+    shown = occupied = False
+
+    def printed(text: str) -> None:
+        nonlocal last, shown, occupied
+        with lock:
+            if shown:
+                err.write("\r\x1b[K")
+                err.flush()
+            shown, last = False, time.monotonic()
+            occupied = not text.endswith(("\n", "\r\x1b[K")) if text else occupied
+
+    def beat() -> None:
+        nonlocal shown
+        while not done.wait(after / 4):
+            with lock:
+                now = time.monotonic()
+                if not occupied and now - last >= after and not done.is_set():
+                    err.write(f"\r\x1b[Kfewgold {name} is working: {now - started:.0f} s")
+                    err.flush()
+                    shown = True
+
+    thread = threading.Thread(target=beat, daemon=True)
+    sys.stderr = _Noticing(err, printed)
+    if out.isatty():
+        sys.stdout = _Noticing(out, printed)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        printed("")
+        thread.join()
+        sys.stdout, sys.stderr = out, err

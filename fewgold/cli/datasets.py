@@ -38,7 +38,7 @@ def datasets(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Build the tables of real ratings that the evidence in the documentation comes from.
+    """Build the tables of real ratings used in the documentation.
 
     Clone the public repositories into one folder, each under its own name, and name that folder
     with --from. Nothing is downloaded. Columns whose repository is missing are left out and

@@ -31,7 +31,7 @@ def estimate(
     file: str = argument(
         ...,
         "FILE",
-        "The rated sheet, a campaign, or a table with labels on some rows (--chosen); - is CSV on "
+        "A rated sheet, a campaign, or a table with labels on some rows (--chosen); - is CSV on "
         "stdin.",
     ),
     pool: options.Pool = None,
@@ -91,8 +91,8 @@ def estimate(
 ) -> None:
     """Estimate the score of all segments from the rated ones.
 
-    Checks that the pool is the one that the sample was drawn from and that
-    every chosen segment has a score.
+    Prints the score with its confidence interval. First it checks that the pool
+    has not changed and that every chosen segment has a rating.
 
     Example: [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
 

@@ -138,7 +138,7 @@ def export(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write what is to be rated for a spreadsheet or an annotation tool.
+    """Write segments for a spreadsheet or an annotation tool.
 
     Scores of people go back to an evaluation tool: of a rated sheet or of a
     campaign, with --to and the name of the tool.
@@ -344,14 +344,14 @@ def import_answers(
         ),
     ] = None,
     source: str | None = option(
-        None, "FORMAT", "Format, if it is not recognised by the content.", "--from"
+        None, "FORMAT", "Format of the answers, if fewgold does not recognise it.", "--from"
     ),
     id: str | None = option(None, "FIELD", "Field of the segment's key or id."),
     human: str | None = option(
         None, "FIELD", "Field of the score; A,B for one column per rater, or per criterion."
     ),
     rater: str | None = option(None, "FIELD", "Field of the rater's name."),
-    by: str = option("", "NAME", "Rater of the answers that name none."),
+    by: str = option("", "NAME", "Rater to record for answers without a name."),
     adopt: bool = flag(
         False,
         "--adopt",
@@ -361,7 +361,7 @@ def import_answers(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Store answers of raters in a campaign.
+    """Read the raters' answers into a campaign.
 
     Any part of them, in any order, twice if it happens: answers that are known
     are recognised. Several raters and repeated answers are kept. Answers about

@@ -29,23 +29,26 @@ def gate(
         "The rated sheet, a campaign, or a table with labels on some rows (--chosen); - is CSV on "
         "stdin.",
     ),
-    bar: float = option(..., "SCORE", "The bar, in the units of the scores.", parser=parse.number),
+    bar: float = option(
+        ..., "SCORE", "Score to reach, in the units of the ratings.", parser=parse.number
+    ),
     confidence: options.Confidence = None,
     higher_is_better: bool | None = options.direction(
         None, "Default: of a campaign its own; else higher, or lower with --limits mqm."
     ),
-    looks: int = option(1, "K", "How often the gate will be asked while ratings come in.", min=1),
+    looks: int = option(1, "K", "How often you will run the gate while ratings come in.", min=1),
     unknown_passes: bool = flag(
-        False, "--unknown-passes", "Exit with 0, not 3, while it is not yet known."
+        False, "--unknown-passes", "Exit with 0, not 3, while the answer is not yet known."
     ),
     by: str | None = option(
-        None, "COLUMN", "Only one part: the last batch of this column.", panel=_BATCH
+        None, "COLUMN", "Use only the rows with the last value of this column.", panel=_BATCH
     ),
     part: str | None = option(
-        None, "VALUE", "With --by: this value and not the last.", panel=_BATCH
+        None, "VALUE", "With --by: use this value instead of the last.", panel=_BATCH
     ),
     every: Annotated[
-        str | None, described("day|week|month", "Group dates of --by.", panel=_BATCH)
+        str | None,
+        described("day|week|month", "With --by: group dates by day, week or month.", panel=_BATCH),
     ] = None,
     pool: options.Pool = None,
     design: options.SideFile = None,
@@ -60,7 +63,13 @@ def gate(
         None, "CUT", "Share of segments with such a score, such as '>=4'.", "--share", "--adequate"
     ),
     gaps: rated_study.Gaps = "wait",
-    waves: int | None = option(None, "K", "Of a campaign: its first waves only.", min=1),
+    waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
+    only_system: str | None = option(
+        None,
+        "NAME",
+        "Of a campaign of several systems: the one to hold against the bar.",
+        "--system",
+    ),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
     on: options.LabelKey = None,
@@ -70,7 +79,7 @@ def gate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tell by the exit code whether the score is better than a bar.
+    """Pass or fail in CI: is the score at least a given bar?
 
     0: at the bar or better; 1: worse; 3: not yet known, and how many more
     ratings would probably decide. The chance of a wrong 0 or 1 is 5% at most
@@ -114,7 +123,12 @@ def _decided(told: dict[str, Any]) -> Gate:
         "pool", "design", "human", "id", "estimator", "limits", "gaps", "waves", "chosen",
         "labels", "on", "metrics", "quiet",
     )  # fmt: skip
-    study = rated_study.opened(file, level=level, **{name: told[name] for name in names})
+    system = told["only_system"]
+    if system is not None and not input.is_campaign(file):
+        raise typer.BadParameter("--system is for campaigns of several systems.")
+    study = rated_study.opened(
+        file, level=level, system=system, **{name: told[name] for name in names}
+    )
     if passing is not None:
         study = study._replace(partial=study.partial.cut(passing))
     if higher is None:

@@ -47,17 +47,20 @@ def init(
     ),
     strategy: options.Strategy = None,
     seed: options.Seed = None,
-    name: str | None = option(None, "NAME", "Of the campaign, for reports."),
+    name: str | None = option(None, "NAME", "Name of the campaign, for reports."),
     question: str = option(
-        "", "TEXT", "What raters are asked. Default: what fits the scale.", show_default=False
+        "",
+        "TEXT",
+        "Question that raters see. Default: one that fits the scale.",
+        show_default=False,
     ),
     instructions: str | None = option(
-        None, "FILE", "What raters must know before they begin: a file of Markdown.", panel=_RATERS
+        None, "FILE", "Markdown file with the instructions for raters.", panel=_RATERS
     ),
     ends_called: str | None = option(
         None,
         "LOW,HIGH",
-        "What the ends of the scale are called, such as useless,perfect.",
+        "Labels for the ends of the scale, such as useless,perfect.",
         "--ends",
         panel=_RATERS,
     ),
@@ -86,9 +89,11 @@ def init(
         panel=_GOAL,
         parser=parse.number,
     ),
-    confidence: str = option("0.95", "LEVEL", "Of intervals, such as 0.95 or 95%.", panel=_GOAL),
+    confidence: str = option(
+        "0.95", "LEVEL", "Confidence level, such as 0.95 or 95%.", panel=_GOAL
+    ),
     bound: str | None = option(
-        None, "NAME", "How intervals are made; see fewgold strategies.", panel=_GOAL
+        None, "NAME", "Method for the intervals (see fewgold strategies).", panel=_GOAL
     ),
     rule: Annotated[
         options.StoppingRule,
@@ -98,9 +103,18 @@ def init(
             panel=_GOAL,
         ),
     ] = "kelly",
-    each: int = option(1, "K", "Raters wanted for a segment.", panel=_RATERS, min=1),
+    each: int = option(1, "K", "Number of raters per segment.", panel=_RATERS, min=1),
     repeats: Repeats = "last",
     among: Among = "mean",
+    practice: int = option(
+        0,
+        "K",
+        "Items that a new rater practises on first; their answers never count. Which ones, and "
+        "what to say about them: fewgold work --practice-items.",
+        panel=_RATERS,
+        min=0,
+        max=20,
+    ),
     only_system: str | None = option(
         None,
         "NAME",
@@ -145,7 +159,7 @@ def init(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Begin a campaign: a study that lives in a folder for as long as it takes.
+    """Begin a campaign: a study whose ratings come in over time.
 
     It holds the pool, every sample drawn and how, and every answer with rater
     and time. What was stored survives crashes; several people may work on it.
@@ -248,7 +262,7 @@ def init(
         chances=uneven.sentence(informed, chances) or "",
         segments=segments, shared=not unshared, ends=_ends(ends_called),
         instructions="" if instructions is None else _text(Path(instructions)),
-        sides=tuple(two),
+        sides=tuple(two), practice=practice,
     ) as made:  # fmt: skip
         settings = made.settings
         silent = [c.name for c in settings.criteria if c.higher_is_better is None]
@@ -284,6 +298,8 @@ def init(
             "guessed": found.guessed,
             "notes": found.notes(),
         }
+        if settings.practice:
+            result["practice"] = settings.practice
         if settings.ends is not None:
             result["ends"] = settings.ends
         if settings.systems:

@@ -295,6 +295,7 @@ def labelled(
 
     how = Chosen.parse("random" if chosen is None else chosen)
     table = with_labels(file, columns.get("human"), labels, on, quiet)
+    columns["id"] = columns.get("id") or on  # what labels are matched by tells rows apart
     found = read_labelled(table, chosen=how, **columns)
     if chosen is None:
         n, size = number_of(found.scores), len(found.pool)
@@ -333,6 +334,7 @@ def labelled_criteria(
     table = read_table(file, quiet)
     if labels is not None and on is not None:
         table = join_labels(table, read_table(labels, quiet), on)
+        columns["id"] = columns.get("id") or on
     columns.pop("human", None)
     found = from_table(table, criteria, chosen=chosen, limits=limits, **columns)
     notes(found.notes, quiet)

@@ -30,12 +30,14 @@ def judge(
     judges: str | None = option(
         None,
         "A,B,…",
-        "Columns of the judges. Default: the pool's metrics.",
+        "Columns of the judges. Default: all metrics of the pool.",
         "--judges",
         "--judge",
     ),
-    human: str | None = option(None, "COLUMN", "Column of human scores; empty where unrated."),
-    adequate: str | None = option(None, "CUT", "Human scores that are good, such as '>=4'."),
+    human: str | None = option(
+        None, "COLUMN", "Column of human scores (empty where nobody rated)."
+    ),
+    adequate: str | None = option(None, "CUT", "Human scores that count as good, such as '>=4'."),
     threshold: str | None = option(
         None, "CUT", "Judge's scores that mean good, such as '>=0.5' (default for probabilities)."
     ),
@@ -108,7 +110,7 @@ def judge(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out how good a judge is: a metric or LLM judge against people.
+    """Measure how well an LLM judge or metric agrees with people.
 
     Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool, with intervals
     that follow the way in which the rated segments were chosen.

@@ -25,14 +25,15 @@ _PLAN = "Beforehand"
 _ANCHOR = "Does the judge drift?"
 
 Every = Annotated[
-    Literal["day", "week", "month"] | None, described("day|week|month", "Group dates.")
+    Literal["day", "week", "month"] | None,
+    described("day|week|month", "Group dates by day, week or month."),
 ]
 Method = Annotated[
     Literal["auto", "guaranteed", "approximate"],
     described(
         "NAME",
-        "auto bets on single ratings where the scale is known; guaranteed also bounds the baseline "
-        "and the line that way; approximate takes batches for normal.",
+        "auto bets on single ratings with --against, where the scale is known; guaranteed also "
+        "bounds a baseline and the line that way; approximate takes batches for normal.",
         panel=_ALARM,
     ),
 ]
@@ -45,10 +46,10 @@ def monitor(
         help="A table with labels on some rows of each batch, a rated sheet or a campaign; - is "
         "CSV on stdin. Not needed for --plan --sd and --anchor.",
     ),
-    batch: str | None = option(None, "COLUMN", "Day, week or release of each row."),
+    batch: str | None = option(None, "COLUMN", "Column with the day, week or release of each row."),
     every: Every = None,
     drop: str | None = option(
-        None, "SIZE", "A drop that matters, in units of the scores; of --plan several with A,B."
+        None, "SIZE", "Smallest drop that matters, in units of the scores (--plan takes several)."
     ),
     baseline: str = option(
         "before",
@@ -67,7 +68,7 @@ def monitor(
     false_alarms: str = option(
         "0.05",
         "RATE",
-        "Chance of any false alarm, however often one looks.",
+        "Chance of a false alarm, however often you look.",
         panel=_ALARM,
     ),
     looks: str = option(
@@ -82,7 +83,7 @@ def monitor(
     ),
     method: Method = "auto",
     higher_is_better: bool | None = options.direction(
-        None, "Default: of a campaign its own; else higher, or lower with --limits mqm."
+        None, "Default: as the campaign says; otherwise higher, or lower with --limits mqm."
     ),
     fail_alarm: bool = flag(False, "--fail-alarm", "Exit with 1 if there is an alarm."),
     pool: options.Pool = None,
@@ -114,8 +115,8 @@ def monitor(
         panel=_PLAN,
         parser=parse.number,
     ),
-    ratings: str = option("10,20,50,100,200", "N,…", "For --plan: per batch.", panel=_PLAN),
-    size: int | None = option(None, "N", "Segments of a batch.", panel=_PLAN, min=2),
+    ratings: str = option("10,20,50,100,200", "N,…", "For --plan: ratings per batch.", panel=_PLAN),
+    size: int | None = option(None, "N", "Segments per batch.", panel=_PLAN, min=2),
     delay: float | None = option(
         None,
         "K",
@@ -128,6 +129,10 @@ def monitor(
     ),
     batches: int | None = option(
         None, "K", "With --budget: batches in all, those before included.", panel=_PLAN, min=1
+    ),
+    divide: int | None = option(
+        None, "N", "Divide N ratings over the batches of FILE that nobody has rated.", panel=_PLAN,
+        min=1,
     ),
     anchor: str | None = option(
         None, "FILE", "Items that were judged in every batch, one row each time.", panel=_ANCHOR
@@ -154,7 +159,7 @@ def monitor(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:  # fmt: skip
-    """Watch a score from batch to batch, from few ratings of each.
+    """Follow a score over time, with an alarm when it drops.
 
     One score per day, week or release, corrected by the judge; intervals and
     an alarm that may be looked at after every batch without more false alarms.
@@ -185,6 +190,8 @@ def monitor(
             texts.append(lambda out: _show(out, found))
         if budget is not None:
             _next(told, found, record, texts)
+        if divide is not None:
+            rows = _divided(divide, found, record, texts)
     if plan:
         rows = _planned(told, found, record, texts)
     if anchor is not None:
@@ -250,8 +257,9 @@ def _check(told: dict[str, Any]) -> None:
         raise typer.BadParameter("--anchor needs the columns of the judges: --judge A,B.")
     if (told["budget"] is None) != (told["batches"] is None):
         raise typer.BadParameter("--budget and --batches belong together.")
-    if told["budget"] is not None and not told["file"]:
-        raise typer.BadParameter("--budget needs the FILE with the ratings so far.")
+    for name in ("budget", "divide"):
+        if told[name] is not None and not told["file"]:
+            raise typer.BadParameter(f"--{name} needs the FILE with the ratings so far.")
     out = told["out"]
     if out is not None:
         if out.suffix.lower() not in (".html", ".htm", ".csv", ".png", ".svg", ".pdf"):
@@ -361,6 +369,45 @@ def _planned(
         texts.append(needed)
     rows: list[dict[str, Any]] = record["plan"]["delays"]
     return rows
+
+
+def _divided(
+    budget: int, found: Monitoring, record: dict[str, Any], texts: list[Callable[[Console], None]]
+) -> list[dict[str, Any]]:
+    """Ratings for each batch without any, so that their scores will be equally sure."""
+    from fewgold.monitoring import share_budget
+
+    table = found.table
+    rows = zip(table["batch"], table["n"], table["size"], strict=True)
+    bare = [(str(name), int(size)) for name, n, size in rows if n == 0]
+    if not bare:
+        raise typer.BadParameter(
+            "--divide is for batches without ratings; here every batch has some."
+        )
+    if not math.isfinite(found.unit_sd):
+        raise typer.BadParameter(
+            "--divide needs some ratings of earlier batches, to know how much they vary; rate at "
+            "least 2 segments of one."
+        )
+    sizes = [size for _, size in bare]
+    counts = share_budget([found.unit_sd] * len(bare), sizes, budget)
+    made = [
+        {"batch": name, "size": size, "ratings": int(n)}
+        for (name, size), n in zip(bare, counts, strict=True)
+    ]
+    record |= {"divided": made}
+    if (rest := budget - int(counts.sum())) > 0:
+        record |= {"left": rest}
+
+    def text(_: Console) -> None:
+        print(f"{budget} ratings for the batches without any, so that each score is equally sure:")
+        for one in made:
+            print(f"  {one['batch']}: {one['ratings']} of {one['size']}")
+        if rest > 0:
+            print(f"  {rest} are left: all segments of these batches would be rated.")
+
+    texts.append(text)
+    return made
 
 
 def _next(

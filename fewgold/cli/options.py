@@ -48,41 +48,49 @@ def described(metavar: str, help: str, *names: str, panel: str | None = None, **
 # What is printed, and where files go
 #: How a result is printed.
 OutputFormat = Literal["text", "json", "csv", "latex"]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-Output = Annotated[OutputFormat, described("FORMAT", "text, json, csv or latex.", "--format")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes or progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Output = Annotated[
+    OutputFormat,
+    described("FORMAT", "How to print the result: text, json, csv or latex.", "--format"),
+]
 Drawing = Annotated[
-    Path | None, described("FILE", "Draw the curves: .png, .svg or .pdf.", "--out", "-o")
+    Path | None, described("FILE", "Save a plot: .png, .svg or .pdf.", "--out", "-o")
 ]
 Folder = Annotated[
-    Path | None, described("FOLDER", "Write tables, plots and a page there.", "--out", "-o")
+    Path | None, described("FOLDER", "Folder for tables, plots and an HTML page.", "--out", "-o")
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the cells finished in --out.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run from --out.")]
 
 # What the columns of a table mean
 COLUMNS = "What the columns mean"
 
-Id = Annotated[str | None, described("COLUMN", "Ids.", panel=COLUMNS)]
-Document = Annotated[str | None, described("COLUMN", "Documents.", panel=COLUMNS)]
+Id = Annotated[str | None, described("COLUMN", "Column of segment ids.", panel=COLUMNS)]
+Document = Annotated[str | None, described("COLUMN", "Column of document names.", panel=COLUMNS)]
 Metrics = Annotated[
-    str | None, described("A,B,…", "Automatic metrics; none for none.", panel=COLUMNS)
+    str | None, described("A,B,…", "Metric columns ('none' to use none).", panel=COLUMNS)
 ]
 Cost = Annotated[
     str | None,
     described(
         "COST",
-        "Cost of a rating: a column, or FIXED+PER*COLUMN such as 12+0.7*words, or "
-        "12+0.7*words(output), which counts words.",
+        "Cost of one rating: a column, or a formula such as 12+0.7*words. 12+0.7*words(output) "
+        "counts the words of the column output.",
         panel=COLUMNS,
     ),
 ]
-System = Annotated[str | None, described("COLUMN", "Systems; not shown.", panel=COLUMNS)]
-Texts = Annotated[str | None, described("A,B,…", "Texts to show to raters.", panel=COLUMNS)]
+System = Annotated[
+    str | None, described("COLUMN", "Column of system names. Raters do not see it.", panel=COLUMNS)
+]
+Texts = Annotated[
+    str | None, described("A,B,…", "Columns with the texts that raters see.", panel=COLUMNS)
+]
 Orientation = Annotated[
     str | None,
     described(
         "A=+1,B=-1",
-        "+1 where larger is better, -1 where larger is worse, 0 neither. Common metrics need none.",
+        "Whether larger is better (+1), worse (-1) or neither (0). fewgold knows the "
+        "common metrics.",
         panel=COLUMNS,
     ),
 ]
@@ -91,7 +99,7 @@ Log = Annotated[
     str | None,
     described(
         "NAME",
-        "Whose evaluation log it is, if it is not recognised by the content: inspect, promptfoo, "
+        "Tool that wrote the evaluation log, if fewgold does not recognise it: inspect, promptfoo, "
         "deepeval, lm-eval, openai-evals, langfuse, langsmith or mlflow.",
         "--from",
     ),
@@ -103,23 +111,35 @@ Target = Literal["pool", "process"]
 
 EstimateTarget = Annotated[
     Target,
-    described("WHAT", "pool: the score of these segments; process: of a new test set like it."),
+    described(
+        "WHAT",
+        "pool: the score of these segments; process: the score of a new test set like this one.",
+    ),
 ]
 
 #: Rules that say when to stop rating.
 StoppingRule = Literal["kelly", "hall"]
-Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")]
-OneSystem = Annotated[
-    str | None, described("NAME", "Of a campaign of several systems: this one.", "--system")
+Campaign = Annotated[
+    str, typer.Argument(metavar="CAMPAIGN", help="Folder or file of the campaign.")
 ]
-Pool = Annotated[str | None, described("POOL", "The pool, if it has moved; - is CSV on stdin.")]
-SideFile = Annotated[str | None, described("FILE", "Side file, if not beside the sheet.")]
-SheetId = Annotated[str, described("COLUMN", "Column of ids.")]
+OneSystem = Annotated[
+    str | None,
+    described("NAME", "In a campaign with several systems: the system to use.", "--system"),
+]
+Pool = Annotated[
+    str | None,
+    described("POOL", "Where the pool is now, if it has moved (- reads CSV from stdin)."),
+]
+SideFile = Annotated[
+    str | None, described("FILE", "The .design.json file, if it is not next to the sheet.")
+]
+SheetId = Annotated[str, described("COLUMN", "Column of segment ids.")]
 Estimator = Annotated[
-    str | None, described("NAME", "Instead of the strategy's own; see fewgold strategies.")
+    str | None,
+    described("NAME", "Estimator to use instead of the strategy's own (see fewgold strategies)."),
 ]
 ScaleEnds = Annotated[
-    str | None, described("LOW,HIGH", "Ends of the rating scale, such as 0,25 or mqm.")
+    str | None, described("LOW,HIGH", "Lowest and highest rating, such as 1,5 or mqm.")
 ]
 
 # Several criteria
@@ -129,8 +149,8 @@ Criteria = Annotated[
     str | None,
     described(
         "A,B,…",
-        "Columns with the scores of several criteria, estimated side by side; with their scales as "
-        "fluency:1-5,adequacy:0-100:higher. Default: those of the sheet or campaign.",
+        "Score columns of several criteria, with their scales if you like: "
+        "fluency:1-5,adequacy:0-100:higher. Default: the criteria of the sheet or campaign.",
         panel=CRITERIA,
     ),
 ]
@@ -151,36 +171,46 @@ Chosen = Annotated[
     described(
         "HOW",
         "How the labelled rows were chosen: random, strata:COLUMN (at random within each value), "
-        "whole:COLUMN (all rows of values drawn at random), chances:COLUMN (the chance of each).",
+        "whole:COLUMN (whole groups at random) or chances:COLUMN (each row's probability).",
         panel=LABELS,
     ),
 ]
 LabelFile = Annotated[
-    str | None, described("FILE", "Labels in a file of their own; needs --on.", panel=LABELS)
+    str | None,
+    described(
+        "FILE", "File with the labels, if they are in a separate one (needs --on).", panel=LABELS
+    ),
 ]
 LabelKey = Annotated[
-    str | None, described("COLUMN", "Column that matches labels to rows, or A,B.", panel=LABELS)
+    str | None,
+    described("COLUMN", "Column, or columns A,B, that match labels to rows.", panel=LABELS),
 ]
 LabelMetrics = Annotated[
     str | None,
     described(
         "A,B,…",
-        "Judges, metrics and categories; guessed unless named, none for none.",
+        "Columns of judges, metrics and categories ('none' to use none). Default: guessed.",
         panel=LABELS,
     ),
 ]
 
 # Drawing and replaying
 Strategy = Annotated[
-    str | None, described("NAME", "See fewgold strategies. Default: the recommended one.")
+    str | None,
+    described(
+        "NAME", "How to choose and estimate (see fewgold strategies). Default: the recommended one."
+    ),
 ]
 Seed = Annotated[
-    int | None, described("S", "The same seed draws the same segments. Default: a new one.", min=0)
+    int | None,
+    described(
+        "S", "Random seed: the same seed draws the same segments. Default: a new one.", min=0
+    ),
 ]
-SeedOfDraws = Annotated[int, described("S", "Seed of all draws.", min=0)]
-Draws = Annotated[int, described("D", "Studies to replay.", min=2)]
+SeedOfDraws = Annotated[int, described("S", "Random seed.", min=0)]
+Draws = Annotated[int, described("D", "Number of simulated studies.", min=2)]
 Confidence = Annotated[
-    str | None, described("LEVEL", "Of the interval, such as 0.95 (default) or 95%.")
+    str | None, described("LEVEL", "Confidence level, such as 0.95 (default) or 95%.")
 ]
 
 #: What was known of a metric before.
@@ -188,8 +218,8 @@ Prior = Annotated[
     str | None,
     described(
         "rho=30/40,…",
-        "What was known of the judge before: counts (rho=30/40,eta=45/50), or a mean and the "
-        "number of items it is worth (rho=0.75@40).",
+        "What you knew of the judge before: counts (rho=30/40,eta=45/50), or a mean and the "
+        "number of items that it is worth (rho=0.75@40).",
     ),
 ]
 
@@ -201,19 +231,20 @@ EngineName = Literal["auto", "memory", "duckdb", "spark"]
 Engine = Annotated[
     EngineName,
     typer.Option(
-        help="What reads Parquet: auto leaves several files, folders and files of over a million "
-        "rows on disk; memory loads one file.",
+        help="How to read Parquet: memory loads one file; auto leaves folders, several files and "
+        "files of over a million rows on disk.",
         rich_help_panel=_ON_DISK,
     ),
 ]
 Memory = Annotated[
-    str | None, described("SIZE", "What DuckDB may take, such as 2GB.", panel=_ON_DISK)
+    str | None, described("SIZE", "Memory limit of DuckDB, such as 2GB.", panel=_ON_DISK)
 ]
 Order = Annotated[
     str | None,
     described(
         "COLUMN",
-        "Order of segments in their documents, for docs-whole and docs-chunks. Default: ids.",
+        "Column that orders the segments of a document, for docs-whole and docs-chunks. "
+        "Default: ids.",
         panel=_ON_DISK,
     ),
 ]
@@ -232,8 +263,8 @@ def refuse_for_campaign(given: Mapping[str, Any]) -> None:
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise typer.BadParameter(
-            f"{', '.join(names)} cannot be given with a campaign, which has its pool, strategy and "
-            "design already."
+            f"{', '.join(names)} cannot be given with a campaign, because it already has a pool, a "
+            "strategy and a design."
         )
 
 

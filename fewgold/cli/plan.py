@@ -27,39 +27,51 @@ _BINARY = "Adequate or not"
 
 
 def plan(
-    half_width: str | None = option(None, "H", "The interval is ±H.", panel=_GOAL),
+    half_width: str | None = option(None, "H", "Half-width of the interval: ±H.", panel=_GOAL),
     tolerance: str | None = option(
         None, "T", "The error stays within T, whatever the interval says.", panel=_GOAL
     ),
     difference: str | None = option(
-        None, "D", "Find a difference of D between two systems.", panel=_GOAL
+        None, "D", "Smallest difference between two systems that you want to find.", panel=_GOAL
     ),
     confidence: str = option("0.95", "LEVEL", "Of the interval.", panel=_GOAL),
-    power: str = option("0.8", "P", "Chance to find the difference.", panel=_GOAL),
+    power: str = option("0.8", "P", "Chance of finding the difference.", panel=_GOAL),
     limits: str | None = option(
-        None, "LOW,HIGH", "Ends of the scale: the worst case.", panel=_GUESS
+        None, "LOW,HIGH", "Lowest and highest rating: plans for the worst case.", panel=_GUESS
     ),
     sd: float | None = option(
-        None, "S", "Of scores; of differences for --difference.", panel=_GUESS, parser=parse.number
+        None,
+        "S",
+        "Standard deviation of the ratings (with --difference: of the differences).",
+        panel=_GUESS,
+        parser=parse.number,
     ),
     correlation: float = option(
-        0.0, "R", "Of metrics with human scores.", panel=_GUESS, parser=parse.number
+        0.0, "R", "Correlation of the metrics with human scores.", panel=_GUESS, parser=parse.number
     ),
-    metrics: int = option(1, "K", "Metrics that are used.", panel=_GUESS, min=1),
+    metrics: int = option(1, "K", "Number of metrics.", panel=_GUESS, min=1),
     icc: float | None = option(
-        None, "I", "Share of variance between documents.", panel=_GUESS, parser=parse.rate
+        None,
+        "I",
+        "Intraclass correlation: share of the variance that is between documents.",
+        panel=_GUESS,
+        parser=parse.rate,
     ),
     per_document: float | None = option(
-        None, "M", "Segments of a document.", panel=_GUESS, parser=parse.number
+        None, "M", "Segments per document.", panel=_GUESS, parser=parse.number
     ),
-    size: int | None = option(None, "N", "Segments of the pool.", min=1),
+    size: int | None = option(None, "N", "Number of segments in the pool.", min=1),
     have: int | None = option(
         None, "N", "Ratings you have already: say how many more. Default: those of --pilot.", min=0
     ),
-    rating_cost: float = option(1.0, "C", "Of one rating, on average.", parser=parse.number),
+    rating_cost: float = option(1.0, "C", "Average cost of one rating.", parser=parse.number),
     pilot: str | None = option(None, "SHEET", "A rated sheet of fewgold select.", panel=_DATA),
     assurance: float | None = option(
-        None, "P", "Plan safely: the pilot's sd may be too small.", panel=_DATA, parser=parse.rate
+        None,
+        "P",
+        "Chance that the plan suffices although the pilot's standard deviation is uncertain.",
+        panel=_DATA,
+        parser=parse.rate,
     ),
     history: str | None = option(
         None, "DATA", "A table rated in full, or demo-ende, demo-zhen.", panel=_DATA
@@ -83,11 +95,17 @@ def plan(
         "In DATA: expected spread of each rating, or a judge's probability, as for select.",
         panel=_DATA,
     ),
-    strategies: str | None = option(None, "A+B,…", "To compare; see fewgold strategies."),
-    draws: int = option(200, "D", "Studies to replay, or to draw for --bias.", panel=_DATA, min=20),
-    seed: int = option(0, "S", "Random seed of these studies.", panel=_DATA, min=0),
+    strategies: str | None = option(
+        None, "A+B,…", "Strategies to compare (see fewgold strategies)."
+    ),
+    draws: int = option(200, "D", "Number of simulated studies.", panel=_DATA, min=20),
+    seed: int = option(0, "S", "Random seed.", panel=_DATA, min=0),
     alpha: float | None = option(
-        None, "A", "Success rate that is expected.", panel=_BINARY, parser=parse.rate
+        None,
+        "A",
+        "Expected success rate, as fewgold alpha estimates it.",
+        panel=_BINARY,
+        parser=parse.rate,
     ),
     rho: float | None = option(
         None, "P", "True positive rate of the metric.", panel=_BINARY, parser=parse.rate
@@ -102,7 +120,9 @@ def plan(
         "ratings does it need beside N human ones?",
         panel=_BINARY,
     ),
-    metric_ratings: str = option("0", "N,…", "Items that only the metric rates.", panel=_BINARY),
+    metric_ratings: str = option(
+        "0", "N,…", "Number of items that only the metric rates.", panel=_BINARY
+    ),
     bias: bool = flag(
         False,
         "--bias",
@@ -110,7 +130,7 @@ def plan(
         panel=_BINARY,
     ),
     prior: options.Prior = None,
-    known: bool = flag(False, "--known", "ρ and η are known exactly.", panel=_BINARY),
+    known: bool = flag(False, "--known", "Treat --rho and --eta as known exactly.", panel=_BINARY),
     budget: float | None = option(
         None,
         "B",
@@ -119,14 +139,14 @@ def plan(
         parser=parse.number,
     ),
     metric_cost: float | None = option(
-        None, "C", "Of one metric rating, for --budget.", panel=_BINARY, parser=parse.number
+        None, "C", "Cost of one metric rating, for --budget.", panel=_BINARY, parser=parse.number
     ),
     out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out how many ratings are needed, for several strategies side by side.
+    """Find out how many ratings you need, strategy by strategy.
 
     From nothing but the scale (worst case), a guess, a pilot, or last year's ratings:
 

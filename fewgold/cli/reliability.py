@@ -24,7 +24,7 @@ _ENOUGH = "How many documents are enough"
 
 Resample = Annotated[
     Literal["segments", "documents"],
-    described("WHAT", "Draw segments, as the paper, or whole documents."),
+    described("WHAT", "What the bootstrap draws: segments, as in the paper, or documents."),
 ]
 
 
@@ -34,7 +34,7 @@ def reliability(
         "FILE",
         "Table, one row a segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
     ),
-    score: str | None = option(None, "A,B,…", "Human or metric scores.", panel=_COLUMNS),
+    score: str | None = option(None, "A,B,…", "Columns of human or metric scores.", panel=_COLUMNS),
     corpus: Annotated[
         list[str] | None,
         described(
@@ -45,23 +45,27 @@ def reliability(
             panel=_COLUMNS,
         ),
     ] = None,
-    document: str | None = option(None, "COLUMN", "Documents.", panel=_COLUMNS),
-    system: str | None = option(None, "COLUMN", "Systems; none for none.", panel=_COLUMNS),
+    document: str | None = option(None, "COLUMN", "Column of document names.", panel=_COLUMNS),
+    system: str | None = option(
+        None, "COLUMN", "Column of system names ('none' to use none).", panel=_COLUMNS
+    ),
     segment: str | None = option(
         None,
         "COLUMN",
         "Ids that systems share; none for the place in the document.",
         panel=_COLUMNS,
     ),
-    orders: str = option("20", "N", "Random orders of the documents, or file."),
-    draws: int = option(1500, "D", "Bootstrap samples.", min=2),
+    orders: str = option(
+        "20", "N", "Number of random document orders, or 'file' for the order of the file."
+    ),
+    draws: int = option(1500, "D", "Number of bootstrap samples.", min=2),
     seed: options.SeedOfDraws = 0,
     resample: Resample = "segments",
     at: str | None = option(None, "1,2,5,…", "Numbers of documents, or all. Default: 30 of them."),
     absolute: bool = flag(False, "--absolute", "Do not divide by the mean, which may be near 0."),
     x_i: float = option(1.0, "X", "Where the tangent of x_min touches.", "--x-i"),
     epsilon: float = option(0.0001, "E", "Slope at which x_max lies."),
-    drop_gaps: bool = flag(False, "--drop-gaps", "Leave out segments that lack a score."),
+    drop_gaps: bool = flag(False, "--drop-gaps", "Leave out segments without a score."),
     confidence: str = option("0.95", "P", "Of the intervals."),
     half_width: float | None = option(
         None,
@@ -86,7 +90,7 @@ def reliability(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show how steady a score is with 1, 2, 3, … documents.
+    """Show how a score settles as documents are added.
 
     Standard deviations by bootstrap, a power law through them with x_min
     and x_max, and how soon systems are ranked as in the end. --half-width

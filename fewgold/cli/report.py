@@ -27,8 +27,8 @@ def report(
     file: str = argument(
         ..., "CAMPAIGN|SHEET", "A campaign, a rated sheet, or a table with labels (--chosen)."
     ),
-    out: str = option("report.html", "FILE", "Page to write: .html or .md.", "--out", "-o"),
-    title: str | None = option(None, "TEXT", "Of the page."),
+    out: str = option("report.html", "FILE", "Report to write: .html or .md.", "--out", "-o"),
+    title: str | None = option(None, "TEXT", "Title of the report."),
     gaps: str = option(
         "wait",
         "HOW",
@@ -38,8 +38,8 @@ def report(
     estimator: options.Estimator = None,
     confidence: options.Confidence = None,
     adequate: str | None = option(None, "CUT", "Report the share of scores such as '<=0'."),
-    limits: str | None = option(None, "LOW,HIGH", "Of a sheet: ends of the rating scale."),
-    pool: str | None = option(None, "POOL", "Of a sheet: the pool, if it has moved."),
+    limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating, for a sheet."),
+    pool: str | None = option(None, "POOL", "Where the pool of a sheet is now, if it has moved."),
     human: str | None = option(None, "COLUMN", "Column of labels.", panel=options.LABELS),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
@@ -50,11 +50,11 @@ def report(
     by: slices.By = None,
     shrink: slices.Shrink = False,
     criteria: options.Criteria = None,
-    force: bool = flag(False, "--force", "Overwrite an existing page."),
+    force: bool = flag(False, "--force", "Overwrite an existing report."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the report of a study: one page that needs nothing beside it.
+    """Write the report of a study as one self-contained page.
 
     The number and its interval, what was sampled and why, ratings saved
     against plain random choice, diagnostics, plots, how to cite.
@@ -159,7 +159,8 @@ def report(
     except DataError as error:
         if error.code == "unrated":
             error.hints["cli"] = (
-                "--gaps at-random takes the gaps for chance, and the report then tells the worst "
+                "--gaps at-random treats them as missing at random, and the report then tells the "
+                "worst "
                 "case as well."
             )
         raise

@@ -41,12 +41,12 @@ def reproduce(
     ] = None,
     budgets: str = option(_BUDGETS, "LIST", "Shares such as 5%:50%:5% or 10%,30%."),
     incremental: bool = flag(
-        True, "--incremental/--no-incremental", "With Table 2, which takes longest."
+        True, "--incremental/--no-incremental", "Also make Table 2, which takes longest."
     ),
-    demo: bool = flag(False, "--demo", "On the embedded synthetic data, which all have."),
+    demo: bool = flag(False, "--demo", "Use the built-in synthetic data."),
     out: options.Folder = None,
     resume: options.Resume = False,
-    n_jobs: int | None = option(None, "J", "Processes; -1 for all cores."),
+    n_jobs: int | None = option(None, "J", "Number of processes (-1: all cores)."),
     seed: options.SeedOfDraws = 0,
     fail: bool = flag(
         False,
@@ -57,7 +57,7 @@ def reproduce(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make the tables of a paper again, and say which of its findings hold.
+    """Recompute the tables of a paper and check its findings.
 
     saldias needs the public WMT20 files in the folder that FEWGOLD_DATA names;
     --demo runs the same on embedded synthetic data. daniken and estrella need no

@@ -39,48 +39,53 @@ def select(
         list[str],
         typer.Argument(
             metavar="POOL…",
-            help="Table with a row a segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
-            "stdin), a campaign, or any number of Parquet files and folders, which stay on "
-            "disk.",
+            help="Table with one row per segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
+            "stdin), a campaign, or any number of Parquet files and folders. These stay on disk.",
             show_default=False,
         ),
     ],
     out: str | None = option(
-        None, "FILE", "Sheet to rate: .csv or .tsv; - is stdout.", "--out", "-o"
+        None, "FILE", "Sheet to write for the raters: .csv or .tsv (- is stdout).", "--out", "-o"
     ),
-    budget: str | None = option(None, "N|P%", "Segments, or share of the pool.", panel=_SIZE),
+    budget: str | None = option(
+        None, "N|P%", "How many segments to rate, such as 100 or 5%.", panel=_SIZE
+    ),
     cost_budget: float | None = option(
-        None, "X", "Budget in the units of --cost.", panel=_SIZE, parser=parse.number
+        None,
+        "X",
+        "Budget in units of --cost, instead of --budget.",
+        panel=_SIZE,
+        parser=parse.number,
     ),
     risk: float | None = option(
         None,
         "R",
-        "Chance of overspending: 0.5 spends the budget on average, 0.05 keeps to it.",
+        "Chance of overspending: 0.5 spends the budget on average, 0.05 rarely exceeds it.",
         panel=_SIZE,
         parser=parse.rate,
     ),
     given: str | None = option(
-        None, "FILE", "Rated sheet to add to: draw further segments beside it.", panel=_SIZE
+        None, "FILE", "Rated sheet to add to: only new segments are drawn.", panel=_SIZE
     ),
     strategy: options.Strategy = None,
     by: str | None = option(
         None,
         "COLUMN,…",
-        "Draw from each value of a column by itself: enough of every slice.",
+        "Draw separately within each value of a column, so that every slice gets enough ratings.",
         panel=_SIZE,
     ),
     per_slice: int = option(
-        30, "N", "With --by: segments of each slice, at the least.", panel=_SIZE, min=2
+        30, "N", "With --by: smallest number of segments per slice.", panel=_SIZE, min=2
     ),
     seed: options.Seed = None,
-    more: str | None = option(None, "N|P%", "Draw further segments.", panel=_ON),
+    more: str | None = option(None, "N|P%", "Draw this many more segments.", panel=_ON),
     to: str | None = option(
-        None, "FORMAT", "Format of -o, such as label-studio; see fewgold export.", panel=_ON
+        None, "FORMAT", "Format of --out, such as label-studio (see fewgold export).", panel=_ON
     ),
     next: bool = flag(
         False, "--next", "Hand out the next segment to rate, one at a time.", panel=_ON
     ),
-    rater: str = option("", "NAME", "Who asks with --next.", panel=_ON),
+    rater: str = option("", "NAME", "Rater requesting the next segment.", panel=_ON),
     id: options.Id = None,
     document: options.Document = None,
     metrics: options.Metrics = None,
@@ -92,27 +97,27 @@ def select(
     history: uneven.HistoryFile = None,
     history_human: uneven.HistoryHuman = None,
     uniform: uneven.Uniform = None,
-    score_column: str = option("score", "NAME", "Column of the sheet that raters fill in."),
+    score_column: str = option("score", "NAME", "Name of the column that raters fill in."),
     criteria: str | None = option(
         None,
         "A,B:1-5,…",
-        "Several criteria to rate, such as fluency:1-5,adequacy:0-100:higher: one column each. "
-        "Scale and direction (higher or lower is better) may be left out.",
+        "Several criteria to rate, one column each, such as fluency:1-5,adequacy:0-100:higher. "
+        "The scale and the direction (higher or lower is better) are optional.",
     ),
     design: str | None = option(
-        None, "FILE", "Side file. Default: FILE.design.json beside the sheet."
+        None, "FILE", "Where the side file goes. Default: FILE.design.json next to the sheet."
     ),
     in_order: bool = flag(
         False,
         "--in-order",
-        "Rows in the random order of drawing, to rate from the top until fewgold stop "
-        "says stop; with --strategy random.",
+        "Write rows in random order. Raters start at the top until fewgold stop says stop. "
+        "Needs --strategy random.",
     ),
     shared: bool = flag(
         False,
         "--shared",
-        "Several systems: choose segments to rate for all of them, for fewgold compare. "
-        "The sheet has a row for each system and does not tell which.",
+        "Rate the same segments for several systems, for fewgold compare. The sheet has one row "
+        "per system and hides which is which.",
     ),
     engine: options.Engine = "auto",
     memory: options.Memory = None,
@@ -121,14 +126,14 @@ def select(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Choose which segments people should rate, and write a sheet for them.
+    """Choose the segments to rate, and write a sheet for the raters.
 
-    On a campaign it draws the first wave, adds to it with --more, or hands out
-    the next segment with --next.
+    The sheet shows ids, documents and texts. It hides metrics and systems, so
+    that they cannot influence the raters. A side file next to the sheet records
+    how the segments were drawn. [bold]fewgold estimate[/bold] needs both.
 
-    The sheet shows ids, documents and texts, but no metrics and no system,
-    so that nothing sways the raters. A side file beside it says how the
-    segments were drawn; estimate needs it.
+    In a campaign, select draws the first wave, --more adds segments, and
+    --next hands out one segment at a time.
 
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
@@ -152,7 +157,8 @@ def select(
         return
     if more is not None or next or to is not None:
         raise typer.BadParameter(
-            f"--more, --next and --to are for campaigns, and {pool_file!r} is none. Begin one with "
+            f"--more, --next and --to are for campaigns, and {pool_file!r} is not one. "
+            f"Begin one with "
             "fewgold init, or add to a rated sheet with --given."
         )
     if out is None:
@@ -168,10 +174,10 @@ def select(
         raise typer.BadParameter(
             "the sheet and its design must not overwrite POOL, --given or --history."
         )
-    if by is not None and (shared or given is not None or in_order):
-        raise typer.BadParameter("--by goes without --shared, --given and --in-order.")
+    if by is not None and (given is not None or in_order):
+        raise typer.BadParameter("--by cannot be combined with --given or --in-order.")
     if shared and (given is not None or in_order):
-        raise typer.BadParameter("--shared goes without --given and --in-order.")
+        raise typer.BadParameter("--shared cannot be combined with --given or --in-order.")
     asked = parse.criteria("--criteria", criteria)
     if asked and score_column != "score":
         raise typer.BadParameter("--criteria names the columns: leave --score-column out.")
@@ -193,7 +199,8 @@ def select(
         )
     if shared and history is not None:
         raise typer.BadParameter(
-            "--shared goes without --history, which is about one system. An --uncertainty column "
+            "--shared cannot be combined with --history, which is about one system. An "
+            "--uncertainty column "
             "will do: it is averaged over the systems."
         )
     if on_disk and shared:
@@ -244,7 +251,8 @@ def select(
     if "+" not in name:  # a sampler or an estimator alone: say what goes with it
         name = f"{chosen.sampler.name}+{chosen.name}"
     if by is not None:
-        chosen = chosen.with_sampler(_within_slices(opened, chosen.sampler, by, per_slice))
+        sampler = _within_slices(opened, chosen.sampler, by, per_slice, shared)
+        chosen = chosen.with_sampler(sampler)
     sample = chosen.select(pool, amount, given=rated, rng=seed)
     if in_order and (not sample.design.drawn_as("simple") or rated is not None):
         raise typer.BadParameter(
@@ -374,22 +382,38 @@ def _open_table(
     )  # fmt: skip
 
 
-def _within_slices(opened: _Opened, sampler: Sampler, by: str, per_slice: int) -> Sampler:
+def _within_slices(
+    opened: _Opened, sampler: Sampler, by: str, per_slice: int, shared: bool
+) -> Sampler:
     """The sampler within each value of some columns of the table."""
+    from fewgold.comparison.table import label
     from fewgold.errors import UnknownNameError
     from fewgold.samplers import WithinSlices
     from fewgold.samplers.slices import ByLabels
     from fewgold.slices import labels_of
 
     if sampler.step is not None:
-        raise typer.BadParameter(f"--by goes without {sampler.name}, which chooses step by step.")
+        raise typer.BadParameter(
+            f"--by cannot be combined with {sampler.name}, which chooses step by step."
+        )
     names = parse.names(by)
     for name in names:
         if name not in opened.table.columns:
             raise UnknownNameError("column", name, map(str, opened.table.columns))
     pool: Any = opened.pool
-    column, labels = labels_of(pool, {name: opened.table[name].to_numpy() for name in names})
-    known = dict(zip(map(str, pool.ids.tolist()), labels.tolist(), strict=True))
+    table, ids = opened.table, list(map(str, pool.ids.tolist()))
+    if shared:  # the table has a row for each system; slices are of segments
+        table = table.assign(**{"": [label("id", i) for i in table[opened.columns["id"]].tolist()]})
+        for name in names:
+            values = table.groupby("", sort=False)[name].nunique(dropna=False)
+            if (values > 1).any():
+                raise DataError(
+                    f"with --shared all systems of a segment must be in the same slice, but "
+                    f"{name!r} has {values.max()} values for segment {values.idxmax()!r}."
+                )
+        table = table.drop_duplicates("").set_index("").loc[ids]
+    column, labels = labels_of(pool, {name: table[name].to_numpy() for name in names})
+    known = dict(zip(ids, labels.tolist(), strict=True))
     return WithinSlices(ByLabels(column, known), sampler, per_slice)
 
 
@@ -547,7 +571,7 @@ def _show(
     pool = " --pool POOL" if pool_file == "-" else ""
     if result["systems"]:
         out.print(
-            f"The sheet has a row for each of {result['systems']} systems, "
+            f"The sheet has one row for each of {result['systems']} systems, "
             f"{result['n'] * result['systems']} ratings in all, and does not tell which is which. "
             "When every row has a score:"
         )
@@ -574,7 +598,7 @@ def _select_wave(
     from fewgold.campaign import Campaign
 
     if next_one and (budget or cost_budget or more or out):
-        raise typer.BadParameter("--next goes without --budget, --more and -o.")
+        raise typer.BadParameter("--next cannot be combined with --budget, --more or -o.")
     if more is not None and (budget is not None or cost_budget is not None):
         raise typer.BadParameter("give --budget for the first wave or --more for a further one.")
     if to is not None and out is None:

@@ -35,9 +35,9 @@ def serve(
         "A campaign, or a folder in which campaigns lie and new ones are begun. Default: the "
         "folder you are in.",
     ),
-    port: int = option(0, "P", "Default: any that is free.", min=0, max=65535),
+    port: int = option(0, "P", "Port to listen on (0: any free port).", min=0, max=65535),
     host: str = option(
-        "127.0.0.1", "ADDRESS", "To listen on; another than this machine: --public."
+        "127.0.0.1", "ADDRESS", "Address to listen on. Another than this machine needs --public."
     ),
     public: bool = flag(
         False, "--public", "Let other machines reach it. Put HTTPS in front: links are secrets."
@@ -48,14 +48,16 @@ def serve(
     token: str | None = option(
         None,
         "SECRET",
-        "Of the owner, 16 characters or more. Default: a new one.",
+        "Secret of the owner, 16 characters or more. Default: a new one.",
         envvar="FEWGOLD_TOKEN",
     ),
-    https: bool = flag(False, "--https", "Browsers reach it by HTTPS: cookies travel there only."),
+    https: bool = flag(
+        False, "--https", "Browsers reach the pages by HTTPS: send cookies only there."
+    ),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Open the pages: begin a campaign, have it rated, watch it, compare.
+    """Open the web pages to set up, rate and follow campaigns.
 
     It prints the address of the owner. Raters get links of their own on the
     page Raters; they give no rights beyond rating.

@@ -35,7 +35,7 @@ def simulate(
         "Table in which people rated every segment, or demo-ende, demo-zhen.",
         show_default=False,
     ),
-    human: str | None = option(None, "COLUMN", "Human scores.", panel=options.COLUMNS),
+    human: str | None = option(None, "COLUMN", "Column of human scores.", panel=options.COLUMNS),
     by: str | None = option(
         None,
         "A,B",
@@ -44,15 +44,17 @@ def simulate(
         panel=options.COLUMNS,
     ),
     strategies: str | None = option(
-        None, "A+B,…", "See fewgold strategies. Default: all usual ones."
+        None, "A+B,…", "Strategies to try (see fewgold strategies). Default: all usual ones."
     ),
-    budgets: str = option("5%:50%:5%", "LIST", "Such as 5%:50%:5% or 50,100,200."),
+    budgets: str = option(
+        "5%:50%:5%", "LIST", "Numbers of ratings to try, such as 5%:50%:5% or 50,100,200."
+    ),
     draws: options.Draws = 100,
     seed: options.SeedOfDraws = 0,
     baseline: str = option("random+mean", "NAME", "Strategy to compare with."),
     confidence: str = option("0.95", "P", "Of the intervals."),
-    bounds: str | None = option(None, "A,B", "Further intervals to try, such as hoeffding."),
-    limits: str | None = option(None, "LOW,HIGH", "Ends of the rating scale."),
+    bounds: str | None = option(None, "A,B", "More kinds of interval to try, such as hoeffding."),
+    limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating."),
     adequate: str | None = option(
         None, "CUT", "Count adequate segments: human scores such as '<=0' are a 1, all others a 0."
     ),
@@ -75,10 +77,11 @@ def simulate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Replay annotation on rated data and see which strategy comes closest.
+    """Try strategies on data that people have rated in full.
 
-    Every strategy chooses its segments, is told their ratings, and estimates
-    the score of all, again and again; the truth is known, so its error is too.
+    Each strategy chooses segments, sees their ratings and estimates the score
+    of all segments. This is repeated many times. The true score is known, and
+    so is the error of every estimate.
 
     Example: [bold]fewgold simulate rated.csv --human mqm --budgets 5%,10%[/bold]
     """

@@ -167,6 +167,9 @@ def answer(
         if sliced is not None:
             heads, rows = sliced.cells(level)
             out.print()
+            widths = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
+            if sum(widths) + 2 * (len(widths) - 1) > out.width:
+                heads = [head.replace("from the rest", "from\nthe rest") for head in heads]
             shown = table(*map(escape, heads), wrap=1)
             for row in rows:
                 shown.add_row(*map(escape, row))

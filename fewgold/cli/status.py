@@ -28,9 +28,9 @@ _SHOWN = 10
 
 def status(
     campaign: options.Campaign,
-    unrated: bool = flag(False, "--unrated", "List all segments without an answer, one a line."),
+    unrated: bool = flag(False, "--unrated", "List all segments without an answer, one per line."),
     fail_open: bool = flag(
-        False, "--fail-open", "Exit with 1 while answers are wanting or the goal is not reached."
+        False, "--fail-open", "Exit with 1 while answers are missing or the goal is not reached."
     ),
     json: Json = False,
 ) -> None:

@@ -31,11 +31,11 @@ def stop(
         ..., "SHEET", "The sheet, rated from the top as far as it goes; - is stdin."
     ),
     tolerance: float = option(
-        ..., "T", "Stop when half of the interval's width is at most this.", parser=parse.number
+        ..., "T", "Stop when the interval is ±T or narrower.", parser=parse.number
     ),
     limits: str = option(..., "LOW,HIGH", "Ends of the rating scale: 0,25 or mqm."),
     metric: str | None = option(
-        None, "NAME", "Metric that helps, fixed beforehand; mean is of all."
+        None, "NAME", "Metric to use, chosen before rating began (mean: the mean of all)."
     ),
     rule: Annotated[
         options.StoppingRule,
@@ -50,7 +50,7 @@ def stop(
     output: Output = "text",
     json: Json = False,
 ) -> None:
-    """Say whether the ratings so far are enough.
+    """Say whether you can stop rating.
 
     The sheet comes from [bold]fewgold select --strategy random --in-order[/bold]
     and is rated from the top. Look as often as you like: the default rule

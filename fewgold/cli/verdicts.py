@@ -39,7 +39,7 @@ def raters(
     columns: str | None = option(
         None,
         "A,B,…",
-        "One column per rater; empty where one has not rated.",
+        "One column per rater (empty where they did not rate).",
         "--raters",
         panel=_COLUMNS,
     ),
@@ -49,10 +49,10 @@ def raters(
         "Or one row per answer: who gave it (with --id and --human).",
         panel=_COLUMNS,
     ),
-    id: str | None = option(None, "COLUMN", "Which item it is about.", panel=_COLUMNS),
-    human: str | None = option(None, "COLUMN", "The answer.", panel=_COLUMNS),
+    id: str | None = option(None, "COLUMN", "Column of item ids.", panel=_COLUMNS),
+    human: str | None = option(None, "COLUMN", "Column of answers.", panel=_COLUMNS),
     gold: str | None = option(
-        None, "COLUMN", "Class that an expert settled, where it is known.", panel=_COLUMNS
+        None, "COLUMN", "Column of expert verdicts (empty where there is none).", panel=_COLUMNS
     ),
     metrics: str | None = option(
         None,
@@ -62,20 +62,20 @@ def raters(
         "--metrics",
         panel=_COLUMNS,
     ),
-    adequate: str | None = option(None, "CUT", "Scores that are adequate, such as '>=4'."),
-    threshold: str | None = option(None, "CUT", "Judges' scores that are a 1, such as '>=0.5'."),
+    adequate: str | None = option(None, "CUT", "Scores that count as adequate, such as '>=4'."),
+    threshold: str | None = option(None, "CUT", "Judges' scores that count as 1, such as '>=0.5'."),
     gold_from: GoldFrom = "sample",
     target: Target = "pool",
-    seed: int = option(0, "S", "Random seed of the chains.", min=0),
-    confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
+    seed: int = option(0, "S", "Random seed.", min=0),
+    confidence: str = option("0.95", "LEVEL", "Confidence level, such as 0.95 or 95%."),
     out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the success rate when raters make mistakes, and how good each rater is.
+    """Estimate the success rate and the accuracy of each rater.
 
-    Nobody is taken for the truth: how raters agree and disagree tells how often each
+    No rater is treated as the truth. How raters agree and disagree shows how often each
     recognises adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]). Verdicts are
     0 and 1, or words such as pass and fail, yes and no.
 
@@ -141,13 +141,13 @@ def preferences(
     human: str | None = option(
         None,
         "COLUMN",
-        "Verdicts of people: A, B or tie; empty where nobody judged.",
+        "Column of human verdicts: A, B or tie (empty where nobody judged).",
         panel=_COLUMNS,
     ),
     judges: str | None = option(
         None,
         "A,B,…",
-        "Verdicts of a judge, or of several, on every row.",
+        "Columns of one or more judges, with a verdict on every row.",
         "--judges",
         "--judge",
         panel=_COLUMNS,
@@ -173,13 +173,13 @@ def preferences(
         parser=parse.number,
     ),
     target: Target = "pool",
-    confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
+    confidence: str = option("0.95", "LEVEL", "Confidence level, such as 0.95 or 95%."),
     out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out which of two systems people prefer, from few of their verdicts and a judge's.
+    """Find out which system people prefer, with a judge's help.
 
     People judge a random sample of the pairs, a judge all of them. The pairs that both
     judged correct what the judge says of the others. Rows without a verdict of the judge are a
@@ -278,16 +278,20 @@ def _print_two(found: Preferences, level: float, out: Any, output: Any, quiet: b
 
 def naive(
     file: str = argument(..., "FILE", "Table of human and metric scores; - is CSV on stdin."),
-    human: str = option(..., "COLUMN", "Human scores; empty where unrated.", panel=_COLUMNS),
+    human: str = option(
+        ..., "COLUMN", "Column of human scores (empty where nobody rated).", panel=_COLUMNS
+    ),
     metrics: str | None = option(
         None, "A,B,…", "Metrics or judges.", "--metrics", "--judges", panel=_COLUMNS
     ),
-    system: str | None = option(None, "COLUMN", "Systems; none for none.", panel=_COLUMNS),
+    system: str | None = option(
+        None, "COLUMN", "Column of system names ('none' to use none).", panel=_COLUMNS
+    ),
     adequate: str | None = option(
         None, "CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."
     ),
     rule: ThresholdRule = "equal",
-    per_system: bool = flag(False, "--per-system", "A threshold for each system, not one for all."),
+    per_system: bool = flag(False, "--per-system", "Use a separate threshold for each system."),
     orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
     rated: int | None = option(
         None,
@@ -297,13 +301,13 @@ def naive(
     ),
     target: Target = "process",
     seed: int = option(0, "S", "Random seed of --rated.", min=0),
-    confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
+    confidence: str = option("0.95", "LEVEL", "Confidence level, such as 0.95 or 95%."),
     out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare what metrics say at their word with corrected success rates, for each system.
+    """Compare raw success rates of metrics with corrected ones.
 
     naive: the share that the metric calls adequate; own: corrected by the rated rows of the
     system; pooled: all systems share the metric's error rates; transfer: error rates from the

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.campaign import Campaign, Work
+    from fewgold.campaign.practice import PracticeItem
 
 _HOW = "How they work"
 
@@ -49,6 +50,21 @@ def work(
         panel=_HOW,
         parser=parse.number,
     ),
+    practice: int | None = option(
+        None,
+        "K",
+        "Items that a new rater practises on first, marked as practice; their answers never count.",
+        panel=_HOW,
+        min=0,
+        max=20,
+    ),
+    practice_items: str | None = option(
+        None,
+        "FILE",
+        "Table of segments to practise on, outside the sample: column id, and if they are to be "
+        "shown after rating, score (or one column per criterion) and explanation.",
+        panel=_HOW,
+    ),
     hand_on: str | None = option(
         None,
         "NAME",
@@ -57,7 +73,7 @@ def work(
     ),
     json: Json = False,
 ) -> None:
-    """Show what the raters of a campaign did, and change how they work.
+    """Show how the raters work, and change how segments reach them.
 
     Answers, time per answer, attention checks, segments that somebody opened
     and left, and how far raters agree, as it grows. Answers to checks never
@@ -72,7 +88,7 @@ def work(
     with Campaign(campaign) as study:
         told = {} if known is None else _known(known)
         values: dict[str, Any] = {
-            "check_every": check_every, "second": second,
+            "check_every": check_every, "second": second, "practice": practice,
             "hold": None if hold is None else 60 * hold,
         }  # fmt: skip
         values = {name: value for name, value in values.items() if value is not None}
@@ -80,6 +96,7 @@ def work(
             study.change(**values)
         if told:
             study.set_known(told)
+        named = 0 if practice_items is None else study.practise_on(_practice(study, practice_items))
         handed = None
         if hand_on is not None:
             handed = study.desk.hand_on(None if hand_on == "all" else hand_on)
@@ -87,8 +104,37 @@ def work(
         record: dict[str, Any] = found.to_dict() | {
             "campaign": campaign, "handed_on": handed, "known_answers": len(told),
             "check_every": settings.check_every, "second": settings.second, "hold": settings.hold,
+            "practice": settings.practice, "practice_items": named,
         }  # fmt: skip
         show(json, record, lambda out: _show(out, study, found, record))
+
+
+def _practice(study: Campaign, file: str) -> list[PracticeItem]:
+    """Practice items of a table."""
+    from fewgold.campaign.practice import PracticeItem, parse_answer
+    from fewgold.errors import DataError
+
+    table = input.read_table(file, True).astype(object)
+    if "id" not in table.columns:
+        raise DataError(
+            "practice items need the column id, and may have score and explanation; the table has "
+            f"{', '.join(map(str, table.columns[:8]))}."
+        )
+    asked = {c.name: c.name for c in study.settings.criteria} or {"": "score"}
+    asked = {name: column for name, column in asked.items() if column in table.columns}
+    rows = table.where(table.notna(), "").to_dict("records")
+    return [
+        PracticeItem(
+            str(row["id"]),
+            {
+                name: parse_answer(study.store, str(row[column]))
+                for name, column in asked.items()
+                if str(row[column]).strip()
+            },
+            str(row.get("explanation", "")),
+        )
+        for row in rows
+    ]
 
 
 def _known(file: str) -> dict[str, tuple[float, float]]:
@@ -163,6 +209,8 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
         if last["low"] is not None:
             told += f" ({last['low']:.2f} to {last['high']:.2f})"
         lines.append(("agreement", told))
+        if found.remark:
+            lines.append(("", found.remark))
         grown = [r for r in record["agreement"] if r["low"] is not None]
         if len(grown) > 1:
             steps = ", ".join(
@@ -202,15 +250,15 @@ def adjudicate(
     rule: Rule = None,
     segment: str | None = option(None, "ID", "Settle this segment (with --score and --by)."),
     score: float | None = option(None, "SCORE", "The score that settles it.", parser=parse.number),
-    by: str | None = option(None, "NAME", "The adjudicator."),
-    comment: str = option("", "TEXT", "Why.", show_default=False),
+    by: str | None = option(None, "NAME", "Name of the adjudicator."),
+    comment: str = option("", "TEXT", "Reason, kept with the score.", show_default=False),
     answers: str | None = option(
         None, "FILE", "Settle all segments of a table with columns id and score (with --by)."
     ),
     settled: bool = flag(False, "--settled", "List segments that were settled as well."),
     json: Json = False,
 ) -> None:
-    """List the segments about which raters differ most, and settle them.
+    """List segments on which raters disagree, and settle them.
 
     Which are settled follows a rule that is said beforehand, so that the score
     of a segment does not depend on who happened to look. Answers of raters

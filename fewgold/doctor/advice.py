@@ -26,7 +26,7 @@ from fewgold.doctor.scores import (
 )
 from fewgold.doctor.seen import Seen
 from fewgold.errors import FewgoldError
-from fewgold.io import looks_human
+from fewgold.io import looks_human, parts
 from fewgold.pool import Pool
 
 
@@ -324,7 +324,7 @@ def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
     """What to run with this table: the most useful first."""
     errors = {f.code for f in findings if f.severity == "error" or f.code == "no-ids"}
     has_labels = any(f.code.startswith("labels") for f in findings)
-    labels = [_estimate(seen)] if has_labels and errors <= {"no-ids"} else []
+    labels = [_estimate(seen), *_over_time(seen)] if has_labels and errors <= {"no-ids"} else []
     repair = _repair(seen, errors)
     if repair is not None:
         return [*labels, repair]
@@ -377,6 +377,39 @@ def _estimate(seen: Seen) -> Command:
     metrics = named if seen.leaks or "metrics" in seen.told else ""
     text = f"fewgold estimate {_file(seen)}{_human(seen)} --chosen random{metrics}"
     return Command(text, "the score of all rows, if chance chose the labelled ones")
+
+
+# Words in names of columns that say when an output was made; the fewest batches, and ratings of
+# each on average, that make a line.
+_TIMES = frozenset({"date", "day", "week", "month", "release", "version", "timestamp", "created"})
+_FEWEST_BATCHES, _RATED = 4, 20
+
+
+def _over_time(seen: Seen) -> list[Command]:
+    """Follow the score from batch to batch, where a column says when outputs were made."""
+    from fewgold.monitoring import batch_labels
+
+    scores = seen.scores()
+    taken = {seen.id, seen.document, seen.system, *seen.humans, *seen.texts}
+    for name in map(str, seen.table.columns):
+        if name in taken or not _TIMES & set(parts(name)):
+            continue
+        for every in (None, "day", "week", "month"):
+            try:
+                order = batch_labels(seen.table[name].tolist(), every, name)[1]
+            except FewgoldError:
+                break
+            if len(order) < _FEWEST_BATCHES:
+                break
+            if np.isfinite(scores).sum() / len(order) >= _RATED:
+                metrics = _metrics(seen)
+                text = f"fewgold monitor {_file(seen)}{_human(seen)} --chosen random{metrics}"
+                text += f" --batch {shlex.quote(name)}{f' --every {every}' if every else ''}"
+                size = np.nanstd(scores) / 3
+                if size > 0:
+                    text += f" --drop {float(f'{size:.1g}'):g}"
+                return [Command(text, "the score over time, and whether it has become worse")]
+    return []
 
 
 def out_name(path: str, tail: str) -> str:

@@ -231,7 +231,7 @@ def delays(
     found = np.empty((counts.size, sizes.size, draws), dtype=np.int64)
     for r, n in enumerate(counts):
         # Compared with each other, batches are samples of what the system makes.
-        variance = sd**2 * (1 / n - (0.0 if size is None or growing else 1 / size))
+        variance = sd**2 * (1 / n - (0.0 if size is None or growing or fixed else 1 / size))
         error = math.sqrt(variance)
         reference = np.zeros(draws)
         slack = 0.0

@@ -72,7 +72,9 @@ def monitor(
     method
         ``guaranteed`` bets on single ratings, which needs the ends of the scale, simple random
         samples in each batch, and a target or a fixed baseline; ``approximate`` goes by normal
-        batches; ``auto`` bets where it can, and compares with an approximate bound of a baseline.
+        batches; ``auto`` bets where there is a target, and goes by normal batches elsewhere. Bets
+        and targets are about the segments of each batch; approximate comparisons with other
+        batches are about the system, of whose outputs batches are samples.
     estimator
         Of each batch. None corrects each batch by what the metrics said of people in the batches
         before it, and the first ones by themselves.
@@ -125,7 +127,10 @@ def monitor(
             "what is compared with all batches before is approximate. For a guaranteed alarm give "
             "a target, or a fixed baseline such as the first 4 batches."
         )
-    betting = betting and not growing
+    # What is compared with other batches is the system, of which batches are samples; bets are
+    # about the segments of a batch.
+    system = target is None and not guaranteed
+    betting = betting and not system
     ends = {"": np.full(len(parts), 1 - confidence), "_all": misses}
     table: dict[str, Any] = {
         "batch": list(batches.labels), "n": [b.rated for b in parts],
@@ -157,7 +162,9 @@ def monitor(
         later = [k for k in watched if k not in base]
         shift = _judge_shift(line, table, later, base, drop, alarms, batches.labels)
     elif drop is not None and watched:
-        log_e = np.array([line.evidence(k, reference, drop, base_value, betting) for k in watched])
+        log_e = np.array([
+            line.evidence(k, reference, drop, base_value, betting, system) for k in watched
+        ])  # fmt: skip
         weights = alarms.weights(len(watched))
         evidence = d.log_evidence(log_e, weights)
         threshold = alarms.log_threshold(target is None)
@@ -437,8 +444,13 @@ class _Scores:
             unit = 1.0 - unit
         return d.fixed_control(unit, batch.ratings.sample.indices)
 
-    def evidence(self, k: int, reference: float, drop: float, base: float, betting: bool) -> float:
-        """Logarithm of the e-value of batch k against being no worse than the reference."""
+    def evidence(
+        self, k: int, reference: float, drop: float, base: float, betting: bool, system: bool
+    ) -> float:
+        """Logarithm of the e-value of batch k against being no worse than the reference.
+
+        With ``system`` what makes the batch is not worse, else its own segments are not.
+        """
         batch, made = self.batches.parts[k], self.made[k]
         if made is None:
             return 0.0
@@ -461,8 +473,11 @@ class _Scores:
             return 0.0
         chance = max(1 / batch.rated - 1 / batch.size, 0.0)
         own = self.errors[k] ** 2 if math.isfinite(self.errors[k]) else expected * chance
+        more = self.chance(k) if system else 0.0
         gap = sign * (reference - self.values[k])
-        told = d.normal_e(np.asarray(gap), size, np.asarray(expected * chance), np.asarray(own))
+        told = d.normal_e(
+            np.asarray(gap), size, np.asarray(expected * chance + more), np.asarray(own + more)
+        )
         return float(told)
 
     def _known_before(self, k: int) -> bool:
@@ -483,12 +498,16 @@ class _Scores:
                 said[k] = float(found.mean())
         return said, self.values - said
 
-    def reference_of(self, base: Sequence[int]) -> tuple[float, float, float]:
-        """The mean of all segments of the baseline, its standard error and degrees of freedom."""
+    def reference_of(self, base: Sequence[int], system: bool = False) -> tuple[float, float, float]:
+        """The mean of all segments of the baseline, its standard error and degrees of freedom.
+
+        With ``system`` the error is that of what made them.
+        """
         used = [k for k in base if self.made[k] is not None]
         sizes = np.array([self.batches.parts[k].size for k in used], dtype=np.float64)
         w = sizes / sizes.sum()
-        variances = np.square(w * self.errors[used])
+        more = [self.chance(k) if system else 0.0 for k in used]
+        variances = np.square(w) * (np.square(self.errors[used]) + more)
         total = float(variances.sum())
         if not math.isfinite(total):
             raise DataError(
@@ -550,7 +569,7 @@ def _reference(
     The baseline is known from few ratings only, and its error does not go away with time. So
     batches are compared with the end of its interval that is on the safe side.
     """
-    value, error, df = line.reference_of(base)
+    value, error, df = line.reference_of(base, system=not guaranteed)
     if target is not None:
         return float(target), float(target), 0.0
     level = 1 - 2 * alarms.baseline_rate

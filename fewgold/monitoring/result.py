@@ -152,12 +152,15 @@ class Monitoring:
         if self.growing:
             how_sure = "approximate: scores of batches are taken to be about normal"
             return f"{made}, as long as the system that makes them never gets worse ({how_sure})"
+        if self.baseline and self.kind == "approximate":
+            how_sure = "approximate: scores of batches are taken to be about normal"
+            return f"{made}, as long as the system is never worse than in the baseline ({how_sure})"
         how = {
             ("guaranteed", True): "guaranteed by betting on single ratings",
-            ("approximate", True): "by betting on single ratings, approximate through the baseline",
             ("approximate", False): "approximate: scores of batches are taken to be about normal",
         }[self.kind, self.bets]
-        return f"{made} ({how})"
+        what = "in the baseline" if self.baseline else "the target"
+        return f"{made}, as long as the segments of no batch score worse than {what} ({how})"
 
     @property
     def line_promise(self) -> str:

@@ -21,7 +21,8 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from fewgold import report
-from fewgold.campaign import Campaign, sides
+from fewgold.campaign import Campaign, practice, sides
+from fewgold.campaign.answers import split_details, stored_details
 from fewgold.campaign.database import now
 from fewgold.campaign.desk import Desk, members, segment
 from fewgold.campaign.study import next_place
@@ -29,7 +30,7 @@ from fewgold.common.markdown import to_html
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, RatingScale
 from fewgold.pool import Pool
-from fewgold.web.forms import Sent
+from fewgold.web.forms import Fields, Sent
 from fewgold.web.site import Site, sentence
 
 # The scale as a rater meets it: buttons, a slider, or a field
@@ -193,11 +194,12 @@ class Typed:
 
 def view(
     campaign: Campaign, rater: str, token: str, place: int | None, *,
-    typed: Typed | None = None, said: str = "",
+    typed: Typed | None = None, said: str = "", turn: practice.Turn | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """All that the page shows of a segment, or why there is none just now.
 
-    ``typed`` is what the rater had typed, and ``said`` what just happened.
+    ``typed`` is what the rater had typed, ``said`` what just happened, and ``turn`` says that it is
+    for practice.
     """
     progress = campaign.desk.progress(rater)
     values: dict[str, Any] = {
@@ -205,8 +207,10 @@ def view(
         "scale": scale_of(campaign), "progress": progress,
         "instructions": Markup(to_html(campaign.settings.instructions)),
         "last": campaign.desk.last(rater), "estimate": _estimate(campaign),
-        "asked": questions(campaign),
+        "asked": questions(campaign), "turn": turn,
     }  # fmt: skip
+    trained = campaign.settings.practice and not turn and not progress.own
+    values["over"] = bool(trained and practice.given(campaign.store).get(rater))
     if place is None:
         state, skipped = _idle(campaign, rater)
         seen = f"{state}-{skipped}-{progress.all}"
@@ -228,7 +232,7 @@ def view(
         before, after = whole[max(at - _NEIGHBOURS, 0) : at], whole[at + 1 : at + 1 + _NEIGHBOURS]
     return values | {
         "state": "rate", "key": campaign.desk.key_at(place, rater),
-        **_shown(campaign, place, rater),
+        **shown(campaign, place, rater),
         "before": [_texts(campaign.pool, p) for p in before],
         "after": [_texts(campaign.pool, p) for p in after],
         "facts": _facts(campaign, place), "typed": typed,
@@ -304,7 +308,12 @@ def _told(rating: Rating) -> str:
     return ", ".join(f"{name} {plain(score)}" for name, score in rating.scores.items())
 
 
-def _shown(campaign: Campaign, place: int, rater: str) -> dict[str, Any]:
+def comment_of(details: str) -> str:
+    """What a rater wrote beside an answer, by its stored details."""
+    return str(split_details(details)[0].get("comment", ""))
+
+
+def shown(campaign: Campaign, place: int, rater: str) -> dict[str, Any]:
     """The texts of what is rated; of a pair those that both share, and left and right."""
     if not campaign.settings.sides:
         texts = _texts(campaign.pool, place) or {"segment": segment(campaign, place).id}
@@ -317,6 +326,25 @@ def _shown(campaign: Campaign, place: int, rater: str) -> dict[str, Any]:
 def _texts(pool: Pool, place: int) -> dict[str, str]:
     """The texts by name; where a pool has none, an id is all that tells what to rate."""
     return {name: str(column[place]) for name, column in pool.texts.items()}
+
+
+def _practised(
+    campaign: Campaign, rater: str, token: str, done: practice.Practised
+) -> dict[str, Any]:
+    """What the page shows after a practice item whose owner says what is right, or why."""
+    details, scores = split_details(done.details)
+    given = _told(Rating("", done.score, rater, details=details, scores=scores))
+    known = ", ".join(f"{name} {plain(s)}".strip() for name, s in done.known.items())
+    keys = campaign.store.keys
+    if isinstance(keys, sides.SideKeys) and done.known:
+        turned = sides.flipped(campaign.store, done.place, rater)
+        better = {0.0: "neither", 1.0: sides.RIGHT if turned else sides.LEFT}
+        known = better.get(done.known[""], sides.LEFT if turned else sides.RIGHT)
+    return {
+        "rater": rater, "token": token, "question": campaign.settings.asked, "given": given,
+        "known": known, "explanation": Markup(to_html(done.explanation)),
+        **shown(campaign, done.place, rater),
+    }  # fmt: skip
 
 
 def _idle(campaign: Campaign, rater: str) -> tuple[str, int]:
@@ -390,6 +418,44 @@ class Seat:
             return None
         return None if self.desk.taken_back(self.rater, place) is None else place
 
+    def practised(self, key: str) -> practice.Practised | None:
+        """What they answered to a practice item, by its key; None for anything else."""
+        try:
+            place = self.desk.place_of(key)
+        except DataError:
+            return None
+        return practice.answered(self.campaign.store, self.rater, place)
+
+
+def _read(at: Seat, key: str, nonce: str, since: str, form: Fields) -> Rating | Typed:
+    """The answer of a form; what was typed, and what is wrong with it, where it is none."""
+    # A button says more than a field beside it that was filled before.
+    told = form.text("press") or form.text("score")
+    comment = form.text("comment").replace("\r\n", "\n")
+    asked = questions(at.campaign)
+    each = {q.name: form.text(q.field) for q in asked}
+    scores: dict[str, float] = {}
+    more: Mapping[str, Any] = {}
+    try:
+        for q in asked:
+            try:
+                scores[q.name] = q.scale.parse(each[q.name])
+            except FewgoldError as error:
+                raise FewgoldError(f"{q.name}: {error.message_for('web')}") from None
+        scale = scale_of(at.campaign)
+        if isinstance(scale, SideScale):
+            score, more = _preferred(at, key, scale.verdict(told))
+        else:
+            score = next(iter(scores.values())) if asked else scale.parse(told)
+        if len(comment) > COMMENT:
+            raise FewgoldError(
+                f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."
+            )
+    except FewgoldError as error:
+        return Typed(told, comment, error.message_for("web"), nonce, since, each)
+    details = {**_details(comment, since), **more}
+    return Rating(key, score, at.rater, now(), "", nonce, details, scores)
+
 
 def routes(site: Site) -> APIRouter:
     """The pages of raters; each is reached by the secret in its address and by nothing else."""
@@ -414,6 +480,12 @@ def routes(site: Site) -> APIRouter:
         name = "rate_desk.html" if _partial(request) else "rate.html"
         return site.page(request, name, status, fragment=_partial(request), **values)
 
+    def begin(request: Request, at: Seat, *, said: str = "", seen: str | None = None) -> Response:
+        """What a rater gets who opens the page: practice first, if they are new."""
+        turn = practice.hand_out(at.campaign.store, at.rater)
+        place = turn.place if turn else next_place(at.campaign, at.rater)
+        return answer(request, at, place, said=said, seen=seen, turn=turn)
+
     def onward(
         request: Request, at: Seat, said: str, query: str = "", place: int | None = None
     ) -> Response:
@@ -427,13 +499,16 @@ def routes(site: Site) -> APIRouter:
     @router.get("")
     def desk(
         request: Request, token: str, again: str | None = None, kept: str | None = None,
-        seen: str | None = None,
+        seen: str | None = None, practised: str | None = None,
     ) -> Response:  # fmt: skip
         with sitting(token) as at:
+            if practised and (done := at.practised(practised)) is not None:
+                told = _practised(at.campaign, at.rater, token, done)
+                return site.page(request, "rate_practised.html", **told)
             place = at.taken_back(again) if again else None
             said = KEPT if kept else ""
             if place is None:
-                place = next_place(at.campaign, at.rater)
+                return begin(request, at, said=said, seen=seen)
             return answer(request, at, place, said=said, seen=seen)
 
     @router.post("")
@@ -443,41 +518,43 @@ def routes(site: Site) -> APIRouter:
             if not _NONCE.fullmatch(nonce):
                 at.desk.place_of(key)
                 raise DataError("this form is not whole. Nothing was stored. Load the page again.")
-            # A button says more than a field beside it that was filled before.
-            told = form.text("press") or form.text("score")
-            comment = form.text("comment").replace("\r\n", "\n")
-            asked = questions(at.campaign)
-            each = {q.name: form.text(q.field) for q in asked}
-            scores: dict[str, float] = {}
-            more: Mapping[str, Any] = {}
-            try:
-                for q in asked:
-                    try:
-                        scores[q.name] = q.scale.parse(each[q.name])
-                    except FewgoldError as error:
-                        raise FewgoldError(f"{q.name}: {error.message_for('web')}") from None
-                scale = scale_of(at.campaign)
-                if isinstance(scale, SideScale):
-                    score, more = _preferred(at, key, scale.verdict(told))
-                else:
-                    score = next(iter(scores.values())) if asked else scale.parse(told)
-                if len(comment) > COMMENT:
-                    raise FewgoldError(
-                        f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."
-                    )
-            except FewgoldError as error:
-                typed = Typed(told, comment, error.message_for("web"), nonce, since, each)
-                return answer(request, at, at.desk.place_of(key), typed=typed, status=400)
-            details = {**_details(comment, since), **more}
-            given = Rating(key, score, at.rater, now(), "", nonce, details, scores)
+            given = _read(at, key, nonce, since, form)
+            if isinstance(given, Typed):
+                return answer(request, at, at.desk.place_of(key), typed=given, status=400)
             place = None
             if _partial(request):
                 stored, place = at.desk.rate_and_claim(given)
             else:
                 stored = at.desk.rate(given)
-            if stored.new or (stored.score, stored.scores) == (score, scores):
+            if stored.new or (stored.score, stored.scores) == (given.score, given.scores):
                 return onward(request, at, "Stored.", place=place)
             return onward(request, at, KEPT, "?kept=1", place)
+
+    @router.post("/practice")
+    def practise(request: Request, token: str, form: Sent) -> Response:
+        with sitting(token) as at:
+            key, nonce, since = (form.text(name) for name in ("segment", "form", "since"))
+            place, store = at.desk.place_of(key), at.campaign.store
+            if form.text("skip"):
+                practice.store_answer(store, at.rater, place, None)
+                query = ""
+            else:
+                given = _read(at, key, nonce, since, form)
+                turn = practice.hand_out(store, at.rater)
+                if isinstance(given, Typed) and turn is not None and turn.place == place:
+                    return answer(request, at, place, typed=given, status=400, turn=turn)
+                if isinstance(given, Rating):
+                    practice.store_answer(
+                        store, at.rater, place, given.score, stored_details(given)
+                    )
+                done = at.practised(key)
+                query = f"?practised={key}" if done is not None and done.explained else ""
+            if not _partial(request):
+                return RedirectResponse(f"/rate/{token}{query}", 303)
+            if query and done is not None:
+                told = _practised(at.campaign, at.rater, token, done)
+                return site.page(request, "rate_practised_desk.html", fragment=True, **told)
+            return begin(request, at, said="That was practice.")
 
     @router.post("/skip")
     def skip(request: Request, token: str, form: Sent) -> Response:

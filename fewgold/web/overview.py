@@ -212,6 +212,14 @@ def next_step(view: View) -> Step:
             "how many, and the links to send again.",
             "/raters", "See the raters",
         )  # fmt: skip
+    if view.campaign.settings.differ is not None and (count := len(view.campaign.differing())):
+        return Step(
+            "Settle where raters differ",
+            f"{count:,} item{'' if count == 1 else 's'} on which raters differ by "
+            f"{number(view.campaign.settings.differ)} or more {'has' if count == 1 else 'have'} "
+            "no settled score yet.",
+            "/work/queue", "Settle them",
+        )  # fmt: skip
     if status.wanting:
         return Step(
             "Have segments rated by further people",

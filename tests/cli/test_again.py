@@ -253,7 +253,7 @@ def test_side_files_of_before_tell_enough(run: Any, pool: str) -> None:
     "option",
     [
         (), ("--gaps", "at-random"), ("--estimator", "cv-bleu"), ("--confidence", "90%"),
-        ("--adequate", "<= 9"),
+        ("--adequate", "<= 9"), ("--by", "document"),
     ],
 )  # fmt: skip
 def test_the_report_of_a_campaign_does_its_estimate_again(
@@ -267,7 +267,9 @@ def test_the_report_of_a_campaign_does_its_estimate_again(
     (line,) = page["commands"]
     made = json.loads(run(*shlex.split(line)[1:], "--json").stdout)
     assert {k: made[k] for k in page["estimate"]} == page["estimate"]
-    tried = {"gaps", "estimator", "confidence", "adequate"}
+    tried = {"gaps", "estimator", "confidence", "adequate", "by"}
+    # Campaigns of several systems or criteria, and larger slices: tests of their own.
+    of_others = {"system", "criteria", "shrink"}
     sheets_only, of_the_page = (
         {"limits", "pool", "target"},
         {"out", "title", "force", "json", "quiet"},
@@ -279,4 +281,4 @@ def test_the_report_of_a_campaign_does_its_estimate_again(
         "labels",
         "on",
     }  # of a table that people labelled, not of a campaign
-    assert options_of("report") == tried | sheets_only | of_the_page | labels
+    assert options_of("report") == tried | of_others | sheets_only | of_the_page | labels

@@ -200,7 +200,7 @@ def test_select_and_estimate_say_what_to_do_with_systems(run, systems) -> None:
     told = run(
         "select", "systems.csv", "--shared", "--in-order", "--budget", 5, "-o", "y.csv", code=2
     )
-    assert "--shared goes without" in " ".join(told.stderr.split())
+    assert "--shared cannot be combined with" in " ".join(told.stderr.split())
 
 
 def test_a_changed_pool_is_refused(run, systems) -> None:
@@ -302,3 +302,26 @@ def test_by_slices(run, tmp_path) -> None:
     chosen = [*asked, "language", "--chosen", "random", "--system", "system", "--json"]
     labelled = json.loads(run(*chosen).stdout)["slices"]
     assert [row["rated"] for row in labelled["slices"]] == [30, 30, 30]
+
+
+def test_a_blind_sheet_by_a_column_of_its_pool(run, tmp_path) -> None:
+    """Raters see no language; the slices come from the pool, enough of each."""
+    rng = np.random.default_rng(1)
+    pool = pd.DataFrame({
+        "id": np.tile(np.arange(120), 2), "system": np.repeat(["a", "b"], 120),
+        "output": [f"text {k}" for k in range(240)], "comet": rng.normal(size=240),
+        "language": np.tile(np.where(np.arange(120) < 90, "de", "fr"), 2),
+    })  # fmt: skip
+    pool.to_csv("pool.csv", index=False)
+    select = ["select", "pool.csv", "--shared", "--budget", "40", "--seed", "1", "-o", "s.csv"]
+    same = run(*select, "--by", "output", code=3)
+    assert "must be in the same slice" in same.output
+    run(*select, "--by", "language", "--per-slice", "18")
+    sheet = pd.read_csv("s.csv")
+    assert "language" not in sheet.columns
+    sheet.assign(score=rng.integers(1, 5, len(sheet))).to_csv("s.csv", index=False)
+    told = json.loads(run("compare", "s.csv", "--by", "language", "--json").stdout)["slices"]
+    rated = {row["slice"]: row["rated"] for row in told["slices"]}
+    assert rated["fr"] >= 18 and rated["de"] >= 18 and sum(rated.values()) == 40
+    assert {row["slice"]: row["size"] for row in told["slices"]} == {"de": 90, "fr": 30}
+    assert "'nation'" in run("compare", "s.csv", "--by", "nation", code=3).output

@@ -124,3 +124,23 @@ def test_bad_data_exit_with_3(run: Run) -> None:
     assert "must hold dates" in run(
         "monitor", *GIVEN, "--batch", "id", "--every", "week", code=3
     ).stderr  # fmt: skip
+
+
+def test_ratings_are_divided_over_batches_without_any(run: Run) -> None:
+    rng = np.random.default_rng(5)
+    week = np.repeat([1, 2, 3, 4], [100, 100, 10, 200])
+    passed = np.where((week < 3) & (rng.random(410) < 0.4), rng.random(410) < 0.8, np.nan)
+    pd.DataFrame({"week": week, "passed": passed}).to_csv("some.csv", index=False)
+    words = ["monitor", "some.csv", "--chosen", "random", "--batch", "week", "-q", "--divide"]
+    made = json.loads(run(*words, "40", "--json").stdout)["divided"]
+    assert [m["batch"] for m in made] == ["3", "4"] and sum(m["ratings"] for m in made) == 40
+    assert made[0]["ratings"] < made[1]["ratings"]  # of a smaller batch fewer are as sure
+    said = run(*words, "400").stdout
+    assert "3: 10 of 10" in said and "190 are left" in said
+
+
+def test_the_doctor_names_the_command(run: Run) -> None:
+    made = json.loads(run("doctor", "log.csv", "--json", code=1).stdout)["next_commands"]
+    (text,) = [c["text"] for c in made if c["text"].startswith("fewgold monitor")]
+    assert "--batch date --every week" in text
+    assert "alarm" in json.loads(run(*text.split()[1:], "--json", "-q").stdout)

@@ -195,7 +195,7 @@ def test_a_shared_sheet_averages_over_the_systems(
     found = json.loads(run("compare", "b.csv", "--lower-is-better", "--json").stdout)
     assert {s["system"] for s in found["scores"]} == {"alpha", "beta"}
     refused = run("select", "both.csv", *options, "--history", "last.csv", "-o", "c.csv", code=2)
-    assert "--shared goes without --history" in refused.stderr
+    assert "--shared cannot be combined with --history" in refused.stderr
 
 
 def test_a_campaign_keeps_the_spread(run: Run, rate: Callable[..., None]) -> None:

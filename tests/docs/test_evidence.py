@@ -40,7 +40,7 @@ def commands(text: str) -> list[str]:
             found += [m[1] for m in IN_SHELL.finditer(body) if m[0].startswith("$ ")]
         elif kind in ("", "sh", "bash"):
             found += [m[1] for m in IN_SHELL.finditer(body)]
-    ends = re.compile(r"\s+#|\s+[|&>;]|\s*\\$")
+    ends = re.compile(r"\s+#|\s+[|&>]|\s*;|\s*\\$")
     return [ends.split(command)[0].strip() for command in found]
 
 

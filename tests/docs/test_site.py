@@ -178,6 +178,14 @@ def test_picture_of_the_layers_is_up_to_date() -> None:
     assert len(made.layers(made.PAGE.read_text(encoding="utf-8"))) == 9
 
 
+def test_plain_lists_of_names_are_up_to_date() -> None:
+    made = _load(DOCS / "reference_lists.py")
+    text = made.PAGE.read_text(encoding="utf-8")
+    assert text == made.page(), "run: python docs/reference_lists.py"
+    assert len(re.findall(r"^- `", text, re.MULTILINE)) > 200
+    assert "](bounds.md)" in text and "- `Ridge(metrics=None, higher_is_better=None" in text
+
+
 def _is_module(name: str) -> bool:
     """True for a module; the names of members have a class before the last dot."""
     try:

@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from typer.testing import CliRunner
 
@@ -59,6 +60,30 @@ STEPS = {
     "estimate-adequate": "estimate random.csv --adequate '<=1' --estimator 'alpha-comet>=0.3'",
     "select-given": "select data/pool.csv --given sheet.csv --budget 20 --seed 8 -o more.csv",
     "report": "report sheet.csv -o report.html --limits 0,25",
+    "gate": "gate random.csv --bar 3 --lower-is-better",
+    "gate-worse": "gate judged.csv --human passed --chosen random --bar 0.95 --looks 5",
+    "gate-unknown": "gate weeks.csv --chosen random --by date --every week --bar 0.6 "
+    "--unknown-passes",
+    "monitor": "monitor weeks.csv --chosen random --batch date --every week --drop 0.15",
+    "monitor-fixed": "monitor weeks.csv --chosen random --batch date --every week --drop 0.15 "
+    "--baseline 3 --looks 20 --budget 600 --batches 20",
+    "monitor-target": "monitor weeks.csv --chosen random --batch date --every week --drop 0.15 "
+    "--against 0.8 --average-run 50",
+    "monitor-stale": "monitor stale.csv --chosen random --batch date --every week --drop 0.15 "
+    "--looks ever --baseline 8",
+    "monitor-later": "monitor weeks.csv --chosen random --batch date --every week --drop 0.15 "
+    "--plan --ratings 20,40 --delay 3",
+    "monitor-sheet": "monitor sheet.csv --batch document --drop 2 --limits mqm",
+    "monitor-plan": "monitor --plan --sd 0.3 --drop 0.1,0.2 --ratings 20,40 --size 300",
+    "monitor-anchor": "monitor --anchor anchors.csv --batch week --judge llm --trusted people",
+    "judge": "judge judged.csv --human passed --judge judge --by system",
+    "judge-sheet": "judge sheet.csv --judge comet",
+    "raters": "raters verdicts.csv --raters ann,bob,cleo --judges llm",
+    "preferences": "preferences pairs.csv --human people --judge llm",
+    "preferences-systems": "preferences arena.csv --human people --judge llm --systems a,b",
+    "naive": "naive judged.csv --human passed --metrics judge",
+    "naive-rated": "naive systems.csv --human mqm --adequate '<=0' --metrics comet,bleurt "
+    "--rated 60",
     "stop": "stop random.csv --tolerance 0.5 --limits 0,25",
     "stop-hall": "stop random.csv --tolerance 0.8 --limits 0,25 --rule hall --metric comet",
     "compare": "compare systems.csv --human mqm",
@@ -93,6 +118,8 @@ STEPS = {
     "campaign-import": "import study tasks.csv --by ann",
     "campaign-status": "status study",
     "campaign-estimate": "estimate study",
+    "campaign-work": "work study",
+    "campaign-adjudicate": "adjudicate study --differ 5",
     "campaign-more": "select study --more 20",
     "campaign-status-more": "status study",
     "campaign-export-label-studio": "export study -o tasks.json --to label-studio --context 1",
@@ -121,6 +148,7 @@ def run(slow: bool | None = None) -> dict[str, Any]:
         frame.drop(columns=raters).to_csv("systems.csv", index=False)
         frame.head(1500).to_csv("raters.csv", index=False)
         judged_frame().drop(columns="truth").to_csv("judged.csv", index=False)
+        opinions()
         for step, line in STEPS.items():
             if slow is not None and slow != (step in SLOW):
                 continue
@@ -135,6 +163,40 @@ def run(slow: bool | None = None) -> dict[str, Any]:
             assert done.exit_code in (0, 1), f"{line}: {done.output}{done.exception!r}"
             found[step] = plain(json.loads(done.stdout))
     return found
+
+
+def opinions() -> None:
+    """Tables of weeks that get worse, anchors, verdicts of three raters, and pairs."""
+    rng = np.random.default_rng(11)
+    day = np.repeat(np.arange(84), 20)
+    good = rng.random(day.size) < np.where(day < 63, 0.88, 0.6)
+    weeks = pd.DataFrame({"id": np.arange(day.size)})
+    weeks["date"] = (pd.Timestamp("2026-01-05") + pd.to_timedelta(day, "D")).strftime("%Y-%m-%d")
+    weeks["llm"] = np.clip(np.where(good, 0.8, 0.3) + rng.normal(0, 0.15, day.size), 0, 1).round(3)
+    weeks["passed"] = np.where(rng.random(day.size) < 0.25, good, np.nan)
+    weeks.to_csv("weeks.csv", index=False)
+    weeks["llm"] = np.roll(weeks["llm"], 840)  # a judge that does not see what changes
+    weeks.to_csv("stale.csv", index=False)
+    people = np.tile(rng.random(50) < 0.8, 6).astype(int)
+    week = np.repeat(np.arange(1, 7), 50)
+    llm = people ^ (rng.random(300) < np.where(week < 4, 0.05, 0.5))
+    ids = np.tile(np.arange(50), 6)
+    pd.DataFrame({"id": ids, "week": week, "llm": llm, "people": people}).to_csv(
+        "anchors.csv", index=False
+    )
+    truth = rng.random(150) < 0.7
+    verdicts = {
+        name: (truth ^ (rng.random(150) < error)).astype(int)
+        for name, error in {"ann": 0.05, "bob": 0.1, "cleo": 0.25, "llm": 0.2}.items()
+    }
+    pd.DataFrame({"id": np.arange(150), **verdicts}).to_csv("verdicts.csv", index=False)
+    best = rng.choice(["A", "tie", "B"], 240, p=[0.35, 0.2, 0.45])
+    said = np.where(rng.random(240) < 0.7, best, rng.choice(["A", "B", "tie"], 240))
+    pairs = {"people": np.where(rng.permutation(240) < 80, best, ""), "llm": said}
+    pd.DataFrame(pairs).to_csv("pairs.csv", index=False)
+    who = [rng.permutation(["new", "old", "plain"])[:2] for _ in range(240)]
+    a, b = zip(*who, strict=True)
+    pd.DataFrame({"a": a, "b": b, **pairs}).to_csv("arena.csv", index=False)
 
 
 def rate(sheet: Path, frame: pd.DataFrame) -> None:

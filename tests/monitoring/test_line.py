@@ -101,7 +101,7 @@ def test_what_is_promised_is_said() -> None:
     told = {
         (): ("approximate", "never gets worse"),
         (("target", 0.8),): ("guaranteed", "guaranteed by betting"),
-        (("baseline", 4),): ("approximate", "approximate through the baseline"),
+        (("baseline", 4),): ("approximate", "system is never worse than in the baseline"),
         (("baseline", 4), ("method", "guaranteed")): ("guaranteed", "guaranteed by betting"),
         (("target", 0.8), ("method", "approximate")): ("approximate", "about normal"),
     }

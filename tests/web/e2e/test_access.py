@@ -13,7 +13,8 @@ from web.e2e import live
 
 Visit = Callable[..., Any]
 PAGES = [
-    "/", "/plan/binary", "/plan/scores", "/overview", "/explore", "/raters", "/waves", "/downloads",
+    "/", "/plan/binary", "/plan/scores", "/overview", "/explore", "/raters", "/work", "/work/queue",
+    "/work/practice", "/waves", "/downloads",
     "/replay", "/nothing", "rate",
 ]  # fmt: skip
 GRAVE = ("serious", "critical")

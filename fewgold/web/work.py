@@ -1,0 +1,314 @@
+"""Raters' work, for the owner: what each did, agreement, what is left open, settling, practice."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from fewgold.campaign import Campaign, practice, sides
+from fewgold.campaign.settings import ADJUDICATION
+from fewgold.campaign.work import hours, waited
+from fewgold.common.text import plain_frame
+from fewgold.errors import FewgoldError
+from fewgold.report import number
+from fewgold.web import annotate
+from fewgold.web.forms import Field, Form, Sent, by_name
+from fewgold.web.overview import named
+from fewgold.web.site import Site, sentence
+
+_PAGE = 20  # items of the queue that are shown at once
+
+#: How raters work, as it may be changed at any time.
+HOW = by_name(
+    Field("check_every", "Attention check after so many answers", "0", 0, 10_000, True,
+          hint="0 for none. A check looks like any other item, and its answer is never counted."),
+    Field("second", "Share with one more rater", "0", 0, 1,
+          hint="Of the sampled items, by lot, such as 0.2. Agreement is known from them."),
+    Field("hold", "Minutes for which an item is kept", "30", 0.1, 100_000,
+          hint="Whoever opens an item has it for that long; then the next rater gets it."),
+    Field("practice", "Practice items", "0", 0, 20, True,
+          hint="A new rater sees them first. They never count."),
+)  # fmt: skip
+RULES = {
+    "replaces": "it replaces the answers of the raters",
+    "joins": "it joins them, as that of one rater more",
+}
+
+
+def routes(site: Site) -> APIRouter:
+    """The pages."""
+    router = APIRouter(prefix="/work", dependencies=[Depends(site.owner)])
+
+    def page(request: Request, campaign: Campaign, form: Form, status: int = 200) -> HTMLResponse:
+        return site.page(request, "work.html", status, form=form, **_told(site, campaign))
+
+    @router.get("", response_class=HTMLResponse)
+    def work(request: Request) -> HTMLResponse:
+        with site.open() as campaign:
+            return page(request, campaign, Form.of(HOW, _standing(campaign)))
+
+    @router.post("")
+    def change(request: Request, sent: Sent) -> Response:
+        with site.open() as campaign:
+            form = Form.of(HOW, {name: sent.text(name) for name in HOW})
+            if form.errors:
+                return page(request, campaign, form, 400)
+            found = {name: form[name] for name in HOW} | {"hold": 60 * form["hold"]}
+            if found["check_every"] == 1:
+                told = "Expected 0, or 2 and more: there must be answers between two checks."
+                return page(request, campaign, form.but(check_every=told), 400)
+            now = campaign.settings
+            values = {name: v for name, v in found.items() if v != getattr(now, name)}
+            if values:
+                campaign.change(**values)
+        return RedirectResponse("/work", 303)
+
+    @router.post("/hand-on")
+    def hand_on(sent: Sent) -> Response:
+        with site.open() as campaign:
+            campaign.desk.hand_on(None if sent.text("all") else sent.text("rater"))
+        return RedirectResponse("/work", 303)
+
+    _settling(router, site)
+    _practice(router, site)
+    return router
+
+
+def _standing(campaign: Campaign) -> dict[str, str]:
+    """The settings as they stand in the form."""
+    now = campaign.settings
+    return {
+        "check_every": str(now.check_every), "second": f"{now.second:g}",
+        "hold": f"{now.hold / 60:g}", "practice": str(now.practice),
+    }  # fmt: skip
+
+
+def _told(site: Site, campaign: Campaign) -> dict[str, Any]:
+    """What raters did, in words."""
+    found, place = campaign.work(), named(site.campaign)
+    trained = practice.given(campaign.store)
+    rows = [
+        {
+            "rater": row["rater"], "name": row["rater"] or "unnamed", "answers": row["answers"],
+            "seconds": "" if row["seconds"] is None else hours(row["seconds"]),
+            "same": _share(row, "same", "repeats"), "right": _share(row, "right", "known"),
+            "skipped": row["skipped"], "held": row["held"],
+            "practised": trained.get(row["rater"], 0),
+        }
+        for row in plain_frame(found.raters) or []
+    ]  # fmt: skip
+    grown = [
+        {
+            "shared": row["shared"], "same": f"{row['same']:.0%}",
+            "alpha": "unknown" if row["alpha"] is None else f"{row['alpha']:.2f}",
+            "ends": "" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}",
+        }
+        for row in plain_frame(found.agreement) or []
+    ]  # fmt: skip
+    held = [
+        {"segment": h.segment, "rater": h.rater, "since": waited(h), "abandoned": h.abandoned}
+        for h in found.held
+    ]
+    differ = campaign.settings.differ
+    return {
+        "rows": rows, "grown": grown, "now": grown[-1] if grown else None, "held": held,
+        "remark": found.remark, "level": f"{found.confidence:.0%}",
+        "checked": any(row["same"] or row["right"] for row in rows),
+        "trained": bool(trained), "settings": campaign.settings,
+        "median": hours(found.seconds) if found.timed else "", "timed": found.timed,
+        "left": hours(found.left) if found.left > 0 else "",
+        "queue": None if differ is None else len(campaign.differing()),
+        "commands": [
+            (f"fewgold work {place}", "What raters did."),
+            (f"fewgold work {place} --hand-on all",
+             "Hand on what raters opened and left; NAME instead of all for one of them."),
+            (f"fewgold work {place} --check-every 20 --second 0.2 --practice 3",
+             "Attention checks, second raters and practice."),
+        ],
+    }  # fmt: skip
+
+
+def _share(row: dict[str, Any], what: str, count: str) -> str:
+    """Such as ``90% of 10 (55% to 100%)``; nothing where nothing was tried."""
+    if not row[count]:
+        return ""
+    low, high = row[f"{what}_low"], row[f"{what}_high"]
+    return f"{row[what]:.0%} of {row[count]} ({low:.0%} to {high:.0%})"
+
+
+# Settling what raters differ about
+
+
+def _settling(router: APIRouter, site: Site) -> None:
+    def page(
+        request: Request, campaign: Campaign, by: str, status: int = 200, trouble: str = "",
+        at: str = "",
+    ) -> HTMLResponse:  # fmt: skip
+        return site.page(
+            request, "work_queue.html", status, by=by, trouble=trouble, at=at,
+            **_queue(site, campaign),
+        )  # fmt: skip
+
+    @router.get("/queue", response_class=HTMLResponse)
+    def queue(request: Request, by: str = "") -> HTMLResponse:
+        with site.open() as campaign:
+            return page(request, campaign, by[:80])
+
+    @router.post("/queue/rule")
+    def rule(request: Request, sent: Sent) -> Response:
+        with site.open() as campaign:
+            try:
+                differ = float(sent.text("differ").strip().replace(",", "."))
+                campaign.change(differ=differ, adjudication=sent.text("adjudication"))
+            except ValueError:
+                told = "Give the difference as a number, such as 20."
+                return page(request, campaign, "", 400, told)
+            except FewgoldError as error:
+                return page(request, campaign, "", 400, sentence(error.message_for("web")))
+        return RedirectResponse("/work/queue", 303)
+
+    @router.post("/queue")
+    def settle(request: Request, sent: Sent) -> Response:
+        key, by, told = sent.text("segment"), sent.text("by").strip(), sent.text("score")
+        with site.open() as campaign:
+            try:
+                campaign.settle(
+                    key, _score(campaign, key, told), by=by, comment=sent.text("comment")[:2000]
+                )
+            except FewgoldError as error:
+                why = sentence(error.message_for("web"))
+                return page(request, campaign, by, 400, why, key)
+            whole = _query(by)
+        return RedirectResponse(f"/work/queue{whole}", 303)
+
+
+def _query(by: str) -> str:
+    """The adjudicator's name in an address, so that it need not be typed for each item."""
+    return f"?{urlencode({'by': by})}" if by else ""
+
+
+def _scale(campaign: Campaign) -> annotate.Scale:
+    asked = annotate.questions(campaign)
+    return asked[0].scale if asked else annotate.scale_of(campaign)
+
+
+def _score(campaign: Campaign, key: str, told: str) -> float:
+    """The score that somebody gave; of a pair by the side that they saw it on."""
+    scale = _scale(campaign)
+    if not isinstance(scale, annotate.SideScale):
+        return scale.parse(told)
+    ids, keys = campaign.pool.ids, campaign.store.keys
+    assert isinstance(keys, sides.SideKeys)
+    turned = keys.side(key, lambda place: str(ids[place]))
+    return sides.score_of(scale.verdict(told), turned)
+
+
+def _queue(site: Site, campaign: Campaign) -> dict[str, Any]:
+    """The segments to settle, with their texts and each rater's answer."""
+    settings, place = campaign.settings, named(site.campaign)
+    found: list[dict[str, Any]] = []
+    count = done = 0
+    if settings.differ is not None:
+        listed = campaign.differing()
+        count, done = len(listed), len(campaign.store.settled())
+        answers = campaign.answers()
+        of = {str(id): k for k, id in enumerate(campaign.pool.ids.tolist())}
+        for row in (plain_frame(listed) or [])[:_PAGE]:
+            at = of[str(row["segment"])]
+            own = answers[answers["segment"].astype(str) == str(row["segment"])]
+            turned = bool(settings.sides) and sides.flipped(campaign.store, at, "")
+            found.append({
+                "key": campaign.desk.key_at(at), "difference": number(row["difference"]),
+                **annotate.shown(campaign, at, ""),
+                "answers": [
+                    {"rater": a["rater"] or "unnamed",
+                     "score": _side(a["score"], turned) if settings.sides
+                     else annotate.plain(float(a["score"])),
+                     "comment": annotate.comment_of(a["details"])}
+                    for a in own.to_dict("records")
+                ],
+            })  # fmt: skip
+    key = found[0]["key"] if found else "KEY"
+    return {
+        "items": found, "count": count, "done": done, "settings": settings, "rules": RULES,
+        "kinds": ADJUDICATION, "scale": _scale(campaign), "question": settings.asked,
+        "leads": settings.criteria[0].name if settings.criteria else "",
+        "commands": [
+            (f"fewgold adjudicate {place}", "The items to settle."),
+            (f"fewgold adjudicate {place} --segment {key} --score SCORE --by NAME",
+             "Settle one of them."),
+            (f"fewgold adjudicate {place} --differ D --rule replaces",
+             "From which difference on items are settled, and what a settled score does."),
+        ],
+    }  # fmt: skip
+
+
+def _side(score: float, turned: bool) -> str:
+    """A preference as the adjudicator sees the pair: left or right is better, or neither."""
+    if not score:
+        return "neither"
+    return f"{sides.LEFT if (score > 0) != turned else sides.RIGHT} is better"
+
+
+# Practice
+
+
+def _practice(router: APIRouter, site: Site) -> None:
+    def page(
+        request: Request, campaign: Campaign, status: int = 200, trouble: str = "",
+        **typed: str,
+    ) -> HTMLResponse:  # fmt: skip
+        place = named(site.campaign)
+        drawn = set(campaign.store.drawn().tolist())
+        of = {str(id): k for k, id in enumerate(campaign.pool.ids.tolist())}
+        rows = [
+            {"segment": item.segment, "explanation": item.explanation,
+             "answer": ", ".join(f"{n} {annotate.plain(s)}".strip()
+                                 for n, s in item.scores.items()),
+             "drawn": of[item.segment] in drawn}
+            for item in practice.items(campaign.store)
+        ]  # fmt: skip
+        free = [id for id, k in of.items() if k not in drawn]
+        names = [c.name for c in campaign.settings.criteria] or [""]
+        return site.page(
+            request, "work_practice.html", status, rows=rows, trouble=trouble, typed=typed,
+            settings=campaign.settings, names=names, free=len(free), some=free[:200],
+            commands=[
+                (f"fewgold work {place} --practice 3", "How many items a new rater practises on."),
+                (f"fewgold work {place} --practice-items FILE",
+                 "Name them: a table with the columns id, score and explanation."),
+            ],
+        )  # fmt: skip
+
+    @router.get("/practice", response_class=HTMLResponse)
+    def listed(request: Request) -> HTMLResponse:
+        with site.open() as campaign:
+            return page(request, campaign)
+
+    @router.post("/practice")
+    def add(request: Request, sent: Sent) -> Response:
+        typed = {"id": sent.text("id").strip(), "explanation": sent.text("explanation")}
+        with site.open() as campaign:
+            names = [c.name for c in campaign.settings.criteria] or [""]
+            given = {name: sent.text(f"answer-{k}") for k, name in enumerate(names)}
+            try:
+                scores = {
+                    name: practice.parse_answer(campaign.store, text)
+                    for name, text in given.items()
+                    if text.strip()
+                }
+                told = typed["explanation"].replace("\r\n", "\n")
+                campaign.practise_on([practice.PracticeItem(typed["id"], scores, told)])
+            except FewgoldError as error:
+                why = sentence(error.message_for("web"))
+                return page(request, campaign, 400, why, **typed)
+        return RedirectResponse("/work/practice", 303)
+
+    @router.post("/practice/drop")
+    def drop(sent: Sent) -> Response:
+        with site.open() as campaign:
+            practice.drop_item(campaign.store, sent.text("id"))
+        return RedirectResponse("/work/practice", 303)

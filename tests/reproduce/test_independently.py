@@ -1,0 +1,271 @@
+"""At least one figure of each table again, with numpy alone: nothing of fewgold computes it.
+
+fewgold only draws the samples (Saldías et al.), reads the published figures, and is compared.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fewgold import datasets, registry
+from fewgold.reproduce import saldias_methods
+from fewgold.reproduce.daniken_study import GRIDS, ORDERS
+from fewgold.reproduce.daniken_systems import PRINTED
+from fewgold.reproduce.saldias_methods import ORACLE_RANGE, TABLE5, TABLES
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    found = datasets.data_folder()
+    if found is None:
+        pytest.skip("the public ratings are not there; set FEWGOLD_DATA")
+    return found
+
+
+def columns(path: Path, system: str, names: list[str]) -> dict[str, Any]:
+    """Columns of one system, by hand."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["system"] == system]
+    found: dict[str, Any] = {name: np.array([float(r[name]) for r in rows]) for name in names}
+    return found | {"doc": np.array([r["doc_id"] for r in rows])}
+
+
+TOHOKU = "Tohoku-AIP-NTT.890"
+
+
+@pytest.fixture(scope="module")
+def news(folder: Path) -> dict[str, Any]:
+    pool, _ = datasets.load_real("wmt20_ende", system=TOHOKU)
+    found = columns(folder / "wmt20_ende.csv.gz", TOHOKU, ["mqm", *pool.metrics])
+    found["z"] = np.stack([found[m] for m in pool.metrics], axis=1)
+    sign = np.array([pool.orientation[m] for m in pool.metrics])  # 0 for lengths
+    found["sign"] = sign
+    return found | {"pool": pool, "names": list(pool.metrics)}
+
+
+def estimates(news: dict[str, Any], name: str, draws: int = 20) -> tuple[Any, Any]:
+    """Estimates of a strategy by fewgold, and the rows that each came from."""
+    estimator = registry.strategy(name, news["pool"])
+    sample = estimator.sampler.draw(news["pool"], 0.1, draws=draws, rng=4)
+    ratings = sample.rate(news["mqm"][sample.indices])
+    return estimator.estimate(ratings).value, sample.indices
+
+
+def standardised(x: Any) -> Any:
+    return (x - x.mean(0)) / x.std(0)
+
+
+# Saldías et al. ----------------------------------------------------------------------------------
+
+
+def test_table_1_random_and_by_document(news: dict[str, Any]) -> None:
+    value, rows = estimates(news, "random+mean")
+    np.testing.assert_allclose(value, news["mqm"][rows].mean(1), rtol=1e-12)
+    value, rows = estimates(news, "docs-prop-printed+mean")
+    names, sizes = np.unique(news["doc"], return_counts=True)
+    due = sizes * rows.shape[1] / sizes.sum()
+    for one, drawn in zip(value, rows, strict=True):
+        took = np.array([(news["doc"][drawn] == name).sum() for name in names])
+        # Whole numbers nearest to what is due, with the right total.
+        assert took.sum() == rows.shape[1] and (np.abs(took - due) <= 1).all()
+        means = [news["mqm"][drawn[news["doc"][drawn] == n]].mean() for n in names[took > 0]]
+        share = sizes[took > 0] / sizes[took > 0].sum()
+        assert one == pytest.approx(float(share @ np.array(means)), rel=1e-10)
+
+
+def test_table_3_control_variates(news: dict[str, Any]) -> None:
+    z = standardised(news["z"])
+    gram = z.T @ z / len(z)
+    comet = news["names"].index("COMET")
+    both = standardised((z * news["sign"]).mean(1))
+    for name in ("cv-COMET-printed", "cv-mean-printed", "cv-multi-printed"):
+        value, rows = estimates(news, f"random+{name}")
+        for one, drawn in zip(value, rows, strict=True):
+            y = news["mqm"][drawn]
+            if name == "cv-multi-printed":
+                beta = np.linalg.pinv(gram) @ (z[drawn] * y[:, None]).mean(0)
+                here = y.mean() - beta @ z[drawn].mean(0)
+            else:
+                x = (both if "mean" in name else z[:, comet])[drawn]
+                here = y.mean() - (y * x).mean() * x.mean()
+            assert one == pytest.approx(here, rel=1e-6), name
+
+
+def test_tables_3_and_4_nearest_neighbours(news: dict[str, Any]) -> None:
+    z = standardised(news["z"])
+    value, rows = estimates(news, "random+cv-knn-printed", draws=3)
+    for one, drawn in zip(value, rows, strict=True):
+        y = news["mqm"][drawn]
+        far = ((z[:, None, :] - z[drawn][None]) ** 2).sum(-1)
+        near = np.argsort(far, axis=1, kind="stable")[:, :25]
+        predicted = standardised(y[near].mean(1))
+        here = y.mean() - (y * predicted[drawn]).mean() * predicted[drawn].mean()
+        assert one == pytest.approx(here, rel=2e-3)  # ties among neighbours
+
+
+def test_table_5_half_widths_follow_from_hoeffding() -> None:
+    """R √(k_n ln(2/δ)/(2n)) with the sizes of half a test set, 709 and 1000 segments."""
+    for pair, size in (("EnDe", 709), ("ZhEn", 1000)):
+        for share, cells in TABLE5[pair].items():
+            n = round(share * size)
+            left = 1 - (n - 1) / size
+            t = ORACLE_RANGE[pair] * np.sqrt(left * np.log(2 / 0.05) / (2 * n))
+            assert cells["base"].t == pytest.approx(t, abs=0.011)
+
+
+def test_table_6_baseline_on_wmt21(folder: Path) -> None:
+    for pair, own in (("EnDe", "wmt21_ende"), ("ZhEn", "wmt21_zhen")):
+        with gzip.open(folder / f"{own}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        rng = np.random.default_rng(5)
+        errors, spread = [], []
+        for system in {r["system"] for r in rows}:
+            y = np.array([float(r["mqm"]) for r in rows if r["system"] == system])
+            for share in np.arange(1, 11) / 20:
+                n = round(share * y.size)
+                means = np.array([y[rng.permutation(y.size)[:n]].mean() for _ in range(60)])
+                errors.append(np.abs(means - y.mean()).mean())
+                spread.append(np.abs(means - y.mean()).std(ddof=1))
+        printed = TABLES["table6"][pair]["baseline"]
+        assert np.mean(errors) == pytest.approx(printed.abs_error, rel=0.03)
+        assert np.mean(spread) == pytest.approx(printed.sdev, rel=0.05)
+
+
+def test_tables_7_to_11_sizes_means_and_correlations(folder: Path, news: dict[str, Any]) -> None:
+    sizes = saldias_methods.data_table("table10", "wmt21")["here"].tolist()
+    for k, own in enumerate(("wmt21_ende", "wmt21_zhen")):
+        with gzip.open(folder / f"{own}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        one = [r for r in rows if r["system"] == rows[0]["system"]]
+        assert [len(one), len({r["doc_id"] for r in one})] == sizes[2 * k : 2 * k + 2]
+        mean = np.mean([float(r["mqm"]) for r in one])
+        frame = saldias_methods.data_table("table11", "wmt21")
+        frame = frame[frame["pair"] == ("EnDe", "ZhEn")[k]]
+        assert (np.abs(frame["here"] - mean) < 1e-9).any()
+    r = np.corrcoef(news["mqm"], news["COMET"])[0, 1]
+    assert -0.6 < r < -0.2
+
+
+# von Däniken et al. and the thesis ---------------------------------------------------------------
+
+
+def epsilon(sd: float) -> float:
+    return float(np.sqrt(2) * 1.959964 * sd)
+
+
+def cell(name: str, human: int, metric: int) -> str:
+    grid = GRIDS[name]
+    return grid.cells[grid.human.index(human)][grid.metric.index(metric)]
+
+
+@pytest.mark.parametrize(("human", "metric"), [(10, 1000), (100, 1000), (1000, 5000), (0, 50000)])
+def test_table_1_rates_known(human: int, metric: int) -> None:
+    alpha = (np.arange(40_000) + 0.5) / 40_000
+    ones, rate = round(human * 0.6), 0.6 * 0.7 + 0.4 * 0.3
+    m = round(metric * rate)
+    p = alpha * 0.7 + (1 - alpha) * 0.3
+    log = ones * np.log(alpha) + (human - ones) * np.log1p(-alpha)
+    log += m * np.log(p) + (metric - m) * np.log1p(-p)
+    weight = np.exp(log - log.max())
+    mean = np.average(alpha, weights=weight)
+    sd = np.sqrt(np.average((alpha - mean) ** 2, weights=weight))
+    assert f"{epsilon(sd):.3f}" == cell("table1", human, metric)
+
+
+def sd_estimated(n: tuple[int, int], tp: int, tn: int, m: tuple[int, int]) -> float:
+    """Posterior sd of α on a grid over all three rates."""
+
+    def axis(successes: int, failures: int, points: int = 121) -> Any:
+        mean = (successes + 1) / (successes + failures + 2)
+        width = 7 * np.sqrt(mean * (1 - mean) / (successes + failures + 3))
+        ends = max(mean - width, 1e-9), min(mean + width, 1 - 1e-9)
+        return np.linspace(*ends, points)
+
+    a, r, e = axis(*n)[:, None, None], axis(tp, n[0] - tp)[:, None], axis(tn, n[1] - tn)
+    p = a * r + (1 - a) * (1 - e)
+    log = n[0] * np.log(a) + n[1] * np.log1p(-a) + tp * np.log(r) + (n[0] - tp) * np.log1p(-r)
+    log = log + tn * np.log(e) + (n[1] - tn) * np.log1p(-e)
+    log = log + m[0] * np.log(p) + m[1] * np.log1p(-p)
+    weight = np.exp(log - log.max()).sum((1, 2))
+    a = a.ravel()
+    mean = np.average(a, weights=weight)
+    return float(np.sqrt(np.average((a - mean) ** 2, weights=weight)))
+
+
+@pytest.mark.parametrize("name", ["table11", "table12", "table13", "table14"])
+def test_tables_11_to_14_rates_estimated(name: str) -> None:
+    grid = GRIDS[name]
+    human, metric, acc = 250, 1000, grid.accuracy
+    ones = round(human * grid.alpha)
+    tp, tn = round(ones * acc), round((human - ones) * acc)
+    m = round(metric * (grid.alpha * acc + (1 - grid.alpha) * (1 - acc)))
+    sd = sd_estimated((ones, human - ones), tp, tn, (m, metric - m))
+    assert float(cell(name, human, metric)) == pytest.approx(epsilon(sd), abs=0.0006)
+
+
+@pytest.mark.parametrize("name", ["thesis5.8", "thesis5.9"])
+def test_tables_5_8_and_5_9_sampled_counts_without_the_root(name: str) -> None:
+    grid, rng = GRIDS[name], np.random.default_rng(6)
+    human, metric, acc = 250, 1000, grid.accuracy
+    found = []
+    for _ in range(60):
+        ones = int(rng.binomial(human, grid.alpha))
+        tp, tn = int(rng.binomial(ones, acc)), int(rng.binomial(human - ones, acc))
+        m = int(rng.binomial(metric, grid.alpha * acc + (1 - grid.alpha) * (1 - acc)))
+        found.append(sd_estimated((ones, human - ones), tp, tn, (m, metric - m)))
+    here = epsilon(float(np.mean(found))) / np.sqrt(2)
+    noise = epsilon(float(np.std(found))) * np.sqrt(1 / 60 + 1 / 50)
+    assert abs(float(cell(name, human, metric)) - here) <= 0.0005 + 4 * noise
+
+
+@pytest.mark.parametrize("name", ["table4", "table5", "table8", "table9"])
+def test_tables_4_5_8_9_on_their_grid(name: str) -> None:
+    """P(α1 > α2) of the first two systems, cells that fall together dropped as they did."""
+    order = ORDERS[name]
+    edges = np.linspace(0, 1, 2001)
+    fine = (np.arange(400_000) + 0.5) / 400_000
+    mass = []
+    for k, n in list(zip(order.adequate, order.total, strict=True))[:2]:
+        log = k * np.log(fine) + (n - k) * np.log1p(-fine)
+        weight = np.exp(log - log.max())
+        counted, _ = np.histogram(fine, edges, weights=weight)
+        mass.append(counted / counted.sum())
+    better = float(mass[0][1:] @ np.cumsum(mass[1])[:-1])
+    assert float(order.cells[0][1]) == pytest.approx(better, abs=0.00051)
+
+
+def test_tables_5_1_to_5_7_of_the_thesis(folder: Path) -> None:
+    with gzip.open(folder / "wmt21_ende.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    tally = {}
+    for system in ("Facebook-AI", "UEdin"):
+        y = [float(r["mqm"]) for r in rows if r["system"] == system]
+        tally[system] = (sum(v == 0 for v in y), len(y))
+        mean = (tally[system][0] + 1) / (len(y) + 2)
+        sd = np.sqrt(mean * (1 - mean) / (len(y) + 3))
+        assert PRINTED["thesis5.1"].cells[system] == (f"{mean:.2f}", f"{sd:.3f}")
+    (mean1, sd1), (mean2, sd2) = (
+        ((k + 1) / (n + 2), np.sqrt((k + 1) * (n - k + 1) / ((n + 2) ** 2 * (n + 3))))
+        for k, n in tally.values()
+    )
+    z = abs(mean1 - mean2) / np.hypot(sd1, sd2)
+    stars = sum(z > limit for limit in (1.959964, 2.575829, 3.290527))
+    cells = PRINTED["thesis5.5"].cells
+    mirrored = cells["UEdin"][list(cells).index("Facebook-AI")]
+    assert mirrored.count("*") == stars
+    # Table 5.7 from the counts of Table 8: the best of Spot The Bot against the next.
+    order = ORDERS["table8"]
+    (k1, n1), (k2, n2) = list(zip(order.adequate, order.total, strict=True))[:2]
+    difference = (k1 + 1) / (n1 + 2) - (k2 + 1) / (n2 + 2)
+    spread = sum((k + 1) * (n - k + 1) / ((n + 2) ** 2 * (n + 3)) for k, n in ((k1, n1), (k2, n2)))
+    count = sum(abs(difference) / np.sqrt(spread) > c for c in (1.959964, 2.575829, 3.290527))
+    table = PRINTED["thesis5.7"].cells
+    names = list(table)
+    one, two = names.index("Blender"), names.index("LostInConv.")
+    assert table["Blender"][two].count("*") == table["LostInConv."][one].count("*") == count
