@@ -64,6 +64,12 @@ def gate(
     ),
     gaps: rated_study.Gaps = "wait",
     waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
+    only_system: str | None = option(
+        None,
+        "NAME",
+        "Of a campaign of several systems: the one to hold against the bar.",
+        "--system",
+    ),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
     on: options.LabelKey = None,
@@ -117,7 +123,12 @@ def _decided(told: dict[str, Any]) -> Gate:
         "pool", "design", "human", "id", "estimator", "limits", "gaps", "waves", "chosen",
         "labels", "on", "metrics", "quiet",
     )  # fmt: skip
-    study = rated_study.opened(file, level=level, **{name: told[name] for name in names})
+    system = told["only_system"]
+    if system is not None and not input.is_campaign(file):
+        raise typer.BadParameter("--system is for campaigns of several systems.")
+    study = rated_study.opened(
+        file, level=level, system=system, **{name: told[name] for name in names}
+    )
     if passing is not None:
         study = study._replace(partial=study.partial.cut(passing))
     if higher is None:

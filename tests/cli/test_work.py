@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
+from fewgold.pool import Pool
 
 Run = Callable[..., Any]
 
@@ -106,3 +108,22 @@ def test_outputs_side_by_side(run: Run, folder: Path) -> None:
         run("preferences", "two", "--human", "x", code=2).stderr.replace("│", " ").split()
     )
     assert "takes two columns" in run("init", "x", "pairs.csv", *asked[:1], "a", code=2).stderr
+
+
+def test_a_gate_is_about_one_of_several_systems(run: Run, tmp_path: Path) -> None:
+    pool = Pool(
+        ids=np.array([f"{s}:{k}" for s in "xy" for k in range(40)]),
+        system=np.repeat(["x", "y"], 40), texts={"output": np.array(["text"] * 80)},
+    )  # fmt: skip
+    segments = [str(k) for _ in "xy" for k in range(40)]
+    with Campaign.create(
+        tmp_path / "s", pool, seed=1, segments=segments, strategy="random+mean", limits=(0, 100)
+    ) as made:
+        wave = made.select(20)
+        made.add(
+            Rating(id, (80 if id[0] == "x" else 40) + int(id[2:]) % 7, "ann") for id in wave.ids
+        )
+    gate = ["gate", str(tmp_path / "s"), "--bar", "60"]
+    assert "--system x" in run(*gate, code=3).stderr
+    run(*gate, "--system", "x", code=0)
+    run(*gate, "--system", "y", code=1)
