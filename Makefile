@@ -34,7 +34,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test theory mutants spark docs lint package oldest newest clean
+.PHONY: help demo test theory mutants spark tools docs lint package oldest newest clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,12 @@ mutants: $(TEST_READY)  ## Plant faults in copies of the code and see whether th
 
 spark: $(SPARK_READY)  ## Run the tests that need a local Spark (and Java 17)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m spark tests/stored
+
+# Each tool in an environment of its own, .venv-tools-NAME; see tests/tools/tools.toml. Goes on where
+# one cannot be installed: it says why, and the tests of that tool are skipped.
+tools: $(TEST_READY)  ## Install real annotation and evaluation tools, and run the tests with them
+	-$(BIN)/python tests/tools/install.py
+	$(BIN)/pytest -m tools tests/tools -rs
 
 docs: $(TEST_READY)  ## Build the documentation site in build/docs
 	$(BIN)/python -m sphinx -W -q -b html docs build/docs
@@ -92,7 +98,7 @@ build/newest.txt:
 	@: > $@
 
 clean:  ## Remove the environments, caches and builds
-	rm -rf $(VENV) .venv-oldest .venv-newest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-tools-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(DEMO_READY): $(PINS)

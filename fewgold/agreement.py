@@ -32,8 +32,8 @@ __all__ = [
 def krippendorff(y: FloatArray, item: IntArray) -> float:
     """Krippendorff's α for interval data; NaN where no item has two ratings.
 
-    Squared differences of two values sum to 2m times their squared deviations, so no pair of
-    values need be looked at (Krippendorff 2019, Content Analysis, section 12.3).
+    Squared differences of two values sum to 2m times their squared deviations, so there is no need
+    to go through pairs (Krippendorff 2019, Content Analysis, section 12.3).
     """
     y, item = _shared(y, item)
     if not y.size:
@@ -64,11 +64,11 @@ def few_shared(shared: int) -> str:
 
 
 def krippendorff_interval(y: FloatArray, item: IntArray, confidence: float = 0.95) -> Interval:
-    """Interval of `krippendorff` for items like these: approximate, from leaving one out each time.
+    """Jackknife interval of `krippendorff` for items like these; approximate.
 
     Student's interval for ln(1 − α), the log of the ratio of disagreement within items to that of
     all values, with the jackknife's standard error over the items. NaN for fewer than three items
-    with two ratings, and where no two raters differ: nothing shows then by how much they could.
+    with two ratings, and where no two raters differ, since the standard error is then unknown.
 
     >>> y, item = np.array([1.0, 2, 4, 4, 2, 1, 5, 4]), np.repeat(np.arange(4), 2)
     >>> low, high = krippendorff_interval(y, item)
@@ -166,7 +166,7 @@ def _share(part: float, whole: float) -> float:
 def components(segment: IntArray, rater: IntArray, score: FloatArray) -> Components:
     """Variance components of two crossed factors, for any pattern of who rated what.
 
-    Henderson's method 3: sums of squares of each factor after the other, set equal to their
+    Henderson's method 3: sums of squares of each factor adjusted for the other, set equal to their
     expectations. These hold for any number of ratings in any cell and any distribution, so the
     estimates are unbiased (before negative ones are set to 0); in a full table they are those of
     the analysis of variance.
@@ -264,7 +264,7 @@ class Agreement:
         ===================  =====================================================================
         ``answers``          ratings given, repeats included
         ``segments``         segments rated; ``mean`` and ``sd`` of their scores
-        ``shared``           segments that others rated too, on which the next four go
+        ``shared``           segments that others rated too, on which the next four rows use
         ``deviation``        by how much above the mean of the others, on average
         ``deviation_se``     its standard error, as segments vary and raters stay the same
         ``correlation``      with the mean of the others; NaN for fewer than three segments
@@ -277,25 +277,25 @@ class Agreement:
         return self.table.copy()
 
     def error(self, estimate: LinearEstimate, target: str = "any") -> RaterError:
-        """Standard error of an estimate from these ratings, for what it is to stand for.
+        """Standard error of an estimate from these ratings, including that due to the raters.
 
         ``answers``
             The pool rated by these raters as they answered: the standard error of the estimate.
         ``these``
-            The same raters on another day. What is left over after segment and rater does not
-            shrink as more of the pool is rated, so the correction for the pool's size is taken
-            back for it: + σ² Σ (w² − influence²)/m, with m raters of the segment.
+            The same raters on another day. The residual variance does not shrink as more of the
+            pool is rated, so no finite population correction applies to it: + σ² Σ (w² −
+            influence²)/m, with m raters of the segment.
         ``any``
             Any raters like these: also + σ_rater² Σ a², where a is a rater's share of the
-            estimate. With one rater that cannot be known, with three only roughly: the degrees
+            estimate. With one rater it cannot be estimated, with three only roughly: the degrees
             of freedom are Satterthwaite's, with one less than the raters for this part.
 
-        What raters differ by within the sample is in the standard error of the estimate too, so
-        that ``any`` is too large, by no more than a segment's share of σ_rater².
+        Differences between raters within the sample are part of the estimate's standard error too,
+        so that ``any`` is slightly too large, by at most a segment's share of σ_rater².
         """
         check_choice("target", target, TARGETS)
         if estimate.value.ndim:
-            raise DataError("the error of raters is worked out for one study, not for a batch.")
+            raise DataError("the error due to raters is computed for one study, not for a batch.")
         se, df = float(estimate.se), float(estimate.df)
         if target == "answers":
             return RaterError(se, df)
@@ -317,7 +317,7 @@ class Agreement:
     ) -> Interval:
         """Student's interval with `error` in place of the standard error.
 
-        It is cut at the ends of the scale, where the ratings of the estimate know them.
+        It is clipped to the scale, if the ratings of the estimate have limits.
         """
         se, df = self.error(estimate, target)
         half = stdtrit(df, (1 + check_confidence(confidence)) / 2) * se if df > 0 else np.nan
@@ -346,7 +346,7 @@ class Agreement:
         return weights, np.asarray(per[rows]), np.asarray(share, dtype=np.float64)
 
     def summary(self) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         c = self.components
         lines = [
             f"raters: {len(self.table)}; segments: {self.segments}, {self.shared} of them rated by "
@@ -361,7 +361,7 @@ class Agreement:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON: None where something cannot be told."""
+        """Plain values, for JSON: None where something is unknown."""
         c = self.components
         found: dict[str, Any] = plain_value({
             "alpha": self.alpha, "alpha_nominal": self.alpha_nominal, "icc": c.icc,
@@ -380,10 +380,10 @@ def _text(value: float) -> str:
 def _notes(raters: int, score: FloatArray, per: IntArray, found: Components) -> tuple[str, ...]:
     notes = []
     if raters == 1:
-        notes.append("there is one rater: what another would say cannot be told")
+        notes.append("there is only one rater, so agreement cannot be measured")
     elif not (per > 1).any():
         notes.append(
-            "no segment has two raters: agreement cannot be told. Have some rated by several"
+            "no segment has two raters, so agreement cannot be measured. Have some rated by several"
         )
     elif found.circles > 1:
         notes.append(
@@ -391,7 +391,7 @@ def _notes(raters: int, score: FloatArray, per: IntArray, found: Components) -> 
             "can be compared within a set only"
         )
     if (per > 1).any() and np.isnan(found.residual):
-        notes.append("too few segments are shared for variances of segments and raters")
+        notes.append("too few segments are shared to estimate the variances of segments and raters")
     if np.ptp(score) == 0:
         notes.append("all scores are the same: they say nothing about agreement")
     return tuple(notes)
@@ -531,7 +531,7 @@ class Answers:
     def from_table(
         cls, frame: pd.DataFrame, *, segment: str, rater: str, score: str, time: str | None = None
     ) -> Answers:
-        """From a data frame with a row for each answer."""
+        """Answers from a dataframe with one row per answer."""
         wanted = [segment, rater, score, *([time] if time else [])]
         for name in wanted:
             if name not in frame.columns:
@@ -547,7 +547,9 @@ class Answers:
             try:
                 at = np.array(sorted(at.tolist(), key=list(self.times).__getitem__))
             except TypeError:
-                raise DataError("times must be of one kind, so that they can be sorted.") from None
+                raise DataError(
+                    "times must all have the same type, so that they can be sorted."
+                ) from None
         scores = np.asarray(self.ratings)[at]
         return _codes(self.segments)[at], _codes(self.raters)[at], scores
 
@@ -564,7 +566,7 @@ class Answers:
     def _one_each(self, repeats: str) -> Coded:
         """Segment, rater and score with one answer per rater and segment: (k,) each.
 
-        Of repeats the ``last``, the ``first`` or their ``mean`` counts.
+        Of repeated answers the ``last``, the ``first`` or their ``mean`` is used.
         """
         check_choice("repeats", repeats, REPEATS)
         segment, rater, score = self._coded

@@ -1,7 +1,7 @@
-"""Labels that exist: a table in which people labelled some rows, and how those were chosen.
+"""Existing labels: a table in which people labelled some rows, and how those were chosen.
 
-Nobody drew these rows with fewgold, so nothing is on record about it. The user says how they were
-chosen, and every result repeats it.
+Nobody drew these rows with fewgold, so there is no record of the design. The user says how they
+were chosen, and every result repeats it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Chosen:
 
     @classmethod
     def parse(cls, text: str | Chosen) -> Chosen:
-        """From ``random``, ``strata:COLUMN``, ``whole:COLUMN`` or ``chances:COLUMN``."""
+        """Parse ``random``, ``strata:COLUMN``, ``whole:COLUMN`` or ``chances:COLUMN``."""
         if isinstance(text, Chosen):
             return text
         how, colon, column = str(text).strip().partition(":")
@@ -66,7 +66,7 @@ class Chosen:
 
     @property
     def code(self) -> str:
-        """As signatures have it, such as ``strata:language``."""
+        """The form used in signatures, such as ``strata:language``."""
         return self.how if self.column is None else f"{self.how}:{self.column}"
 
     def sentence(self, n: int, size: int) -> str:
@@ -94,7 +94,7 @@ class Chosen:
         if "" in labels:
             raise DataError(
                 f"the column {self.column!r} is empty in {labels.count(''):,} rows, first in row "
-                f"{labels.index('') + 1}. Say for every row what it belongs to."
+                f"{labels.index('') + 1}. Fill it in for every row."
             )
         codes = codes_of(np.array(labels))
         sizes = np.bincount(codes)
@@ -107,20 +107,20 @@ class Chosen:
                 raise DataError(
                     f"{bare.size} of {sizes.size} values of {self.column!r} have no labelled row: "
                     f"{shown}{', …' if bare.size > 4 else ''}. Label some rows of each, or leave "
-                    "those rows out of the table: the score is then of the others only."
+                    "those rows out of the table: the score is then about the others only."
                 )
             return rows, Design.stratified(codes[rows], sizes)
         touched = np.flatnonzero(counts)
         if touched.size < 2:
             raise DataError(
                 f"all labelled rows have the same {self.column} ({names[int(touched[0])]!r}), "
-                "which shows nothing of how they differ. Label the rows of two or more."
+                "so nothing can be learned about how they differ. Label the rows of two or more."
             )
         rows = np.flatnonzero(np.isin(codes, touched))
         return rows, Design.clusters(codes_of(codes[rows]), sizes.size, size)
 
     def _chances(self, table: pd.DataFrame, labelled: BoolArray) -> FloatArray:
-        """Chances of all rows, checked: between 0 and 1, and about as many labels as they say."""
+        """Chances of all rows, checked to lie between 0 and 1 and to fit the number of labels."""
         name = str(self.column)
         chances = column_of(table[name], name).values
         wrong = ~((chances > 0) & (chances <= 1))
@@ -199,7 +199,7 @@ def read_labelled(
     Columns that are not named are guessed. Metrics may have gaps, hold words such as pass and fail,
     or be categories (`fewgold.io.columns.as_controls`). Without ids the rows are numbered; an id
     may be made of several columns: ``["conversation", "turn"]``.
-    ``other`` are columns that are none of these, such as the batch of each row.
+    ``other`` are further columns, such as the batch of each row.
     """
     frame, how = as_pandas(table), Chosen.parse(chosen)
     id = None if id is None else ",".join(as_names(id))
@@ -255,7 +255,7 @@ def read_labelled(
 
 
 def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> FloatArray:
-    """The labels, NaN where there is none; of several columns the mean of those that have one."""
+    """The labels, NaN where there is none; for several columns the mean of those present."""
     table = np.empty((len(people), len(frame)))
     for k, name in enumerate(people):
         column = column_of(frame[name], name)
@@ -273,8 +273,8 @@ def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> Flo
     partly = int(((count > 0) & (count < len(people))).sum())
     if partly:
         notes.append(
-            f"{partly:,} rows have a label in only some of {', '.join(people)}: the mean is taken "
-            "over those that there are"
+            f"{partly:,} rows have a label in only some of {', '.join(people)}: the mean of the "
+            "labels present is used"
         )
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
@@ -312,7 +312,8 @@ def join_labels(
             raise UnknownNameError("column", name, [str(c) for c in labels.columns])
     if not new:
         raise DataError(
-            "the file of labels has no column that the table lacks. Name the labels with --human."
+            "the file of labels has no column that is not already in the table. Name the labels "
+            "with --human."
         )
 
     def key(frame: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -323,13 +324,13 @@ def join_labels(
         if places.setdefault(label, row) != row:
             raise DataError(
                 f"{on} {':'.join(label)!r} occurs more than once in the table, so that labels "
-                "cannot be matched. Name all columns that tell rows apart: --on A,B."
+                "cannot be matched. Name all columns that together identify a row: --on A,B."
             )
     own = key(labels)
     strange = [label for label in own if label not in places]
     if strange:
         raise DataError(
-            f"{len(strange):,} of {len(own):,} labels are of rows that the table does not have, "
+            f"{len(strange):,} of {len(own):,} labels belong to rows that are not in the table, "
             f"first {on} {':'.join(strange[0])!r}. Give the table that they were chosen from."
         )
     if len(set(own)) < len(own):

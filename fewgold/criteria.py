@@ -109,7 +109,7 @@ def from_table(
     metrics: str | Sequence[str] | None = None,
     **columns: Any,
 ) -> CriteriaRatings:
-    """Labels that exist: a dataframe in which people labelled some rows on several criteria.
+    """Existing labels: a dataframe in which people labelled some rows on several criteria.
 
     Parameters
     ----------
@@ -263,8 +263,8 @@ class CriteriaRatings:
         """Pearson's correlation over the pool of every pair of criteria, with its interval.
 
         Means are weighted by the design and intervals follow it (linearisation; Deville 1999), on
-        the segments that are rated on both. Where others are rated on one only, chance is taken
-        to have decided which.
+        the segments that are rated on both. Segments rated on one criterion only are treated as
+        missing at random.
         """
         import pandas as pd
 
@@ -290,7 +290,7 @@ class CriteriaRatings:
 
 
 def directed(estimator: Estimator, criterion: Criterion) -> Estimator:
-    """The estimator with the direction of a criterion, if it has use for that."""
+    """The estimator with the direction of a criterion, if it uses one."""
     way = criterion.higher_is_better
     if way is None or getattr(estimator, "higher_is_better", way) is not None:
         return estimator
@@ -355,11 +355,11 @@ class CriteriaEstimate:
         return np.asarray((dev / size[:, None]) @ (dev / size[:, None]).T)
 
     def level(self, confidence: float = 0.95, simultaneous: bool = False) -> float:
-        """The confidence of each interval, for all of them together to hold at ``confidence``.
+        """The level of each interval such that all together have the level ``confidence``.
 
-        Approximate intervals go by the quantile of the largest of correlated normal errors
-        (max-t); others, and criteria that were not rated on the same segments, by Bonferroni's
-        inequality, which always holds.
+        Approximate intervals use the quantile of the largest of correlated normal errors (max-t);
+        others, and criteria that were not rated on the same segments, use Bonferroni's inequality,
+        which always holds.
         """
         alpha, k = 1 - check_confidence(confidence), len(self.estimates)
         if not simultaneous or k == 1:
@@ -404,7 +404,7 @@ class CriteriaEstimate:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know; what is not true of all criteria with the name of the one."""
+        """Remarks for the reader; those about a single criterion begin with its name."""
         found: dict[str, list[str]] = {}
         for name, made in self.estimates.items():
             for note in made.to_dict()["notes"]:
@@ -416,7 +416,7 @@ class CriteriaEstimate:
         )
 
     def summary(self, confidence: float = 0.95, *, simultaneous: bool = False) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         level = self.level(confidence, simultaneous)
         together = " for all criteria together" if simultaneous else ""
         lines = [f"{100 * confidence:.10g}% intervals{together}"]

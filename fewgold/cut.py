@@ -1,4 +1,4 @@
-"""Where a score becomes a yes or a no."""
+"""Thresholds that turn scores into 1 (adequate) and 0."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _ALIKE = {"=": "==", "≥": ">=", "≤": "<="}
 class Cut:
     """A score is a 1 (adequate) when it stands in this relation to a threshold, else a 0.
 
-    The sign is always stated, since it matters: thresholds are often scores that occur, and the
-    papers differ (von Däniken et al. 2022 take >, the thesis ≥).
+    The sign is always stated, since many scores may equal the threshold, and the papers differ (von
+    Däniken et al. 2022 take >, the thesis ≥).
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Cut:
 
     @classmethod
     def parse(cls, text: str | Self) -> Self:
-        """A cut as people type it, such as ``">= 0.5"`` or ``"<=0"``; a cut is taken as it is."""
+        """A cut as people type it, such as ``">= 0.5"`` or ``"<=0"``; cuts are unchanged."""
         if isinstance(text, cls):
             return text
         match = _SPELLED.fullmatch(text) if isinstance(text, str) else None

@@ -1,9 +1,9 @@
-"""How a sample was drawn: all that an estimator may know about sampling.
+"""How a sample was drawn, and the variance that follows from it.
 
 Every variance in fewgold is one function of per-segment residuals and a `Design`: the sum of the
 squared deviations from group means, each times its influence (weight and root of the finite
 population correction), with Bessel's correction for its group; and, where the design spread
-documents evenly, times what a working model of documents leaves of that.
+documents evenly, times the share of that variance that remains under a working model of documents.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DesignKind(StrEnum):
 
     @classmethod
     def parse(cls, text: str) -> tuple[DesignKind, bool]:
-        """The kind, and whether there are gaps, from what files keep: `Design._label`."""
+        """Read kind and gaps from a stored label, see `Design._label`."""
         drawn = text.removesuffix(_WITH_GAPS)
         return cls(drawn), drawn != text
 
@@ -62,8 +62,8 @@ class _cached(Generic[T]):
     """A cached property that is computed for one draw where all draws of a batch share the design.
 
     It then stays without batch axes, since it broadcasts by itself, unless it is `_per_draw`.
-    Unlike `functools.cached_property` of Python 3.11 it takes no lock, which for arrays of a few
-    numbers would be a good part of the work.
+    Unlike `functools.cached_property` of Python 3.11 it takes no lock, which would be a good part
+    of the work for arrays of a few numbers.
     """
 
     def __init__(self, compute: Callable[[Any], T], per_draw: bool = False) -> None:
@@ -108,8 +108,8 @@ class Design:
     weights
         (..., n), sum 1: ``(weights * y).sum(-1)`` estimates the mean of y over the pool.
     inclusion
-        (..., n) probability that the segment is in the sample; for waves, and where the scores
-        decided, only roughly so.
+        (..., n) probability that the segment is in the sample; only approximate for waves, and
+        where earlier scores decided.
     groups
         (..., n) the group within which segments (or units) are compared for the variance: strata,
         collapsed so that each holds at least two, or neighbours along a systematic line.
@@ -126,8 +126,8 @@ class Design:
     unbiased
         False for printed forms that are known to be biased.
     gaps
-        True where only some of the drawn segments were rated, and these are taken as a second
-        phase of random sampling. No guarantee can rest on that.
+        True where only some of the drawn segments were rated, and these are treated as a second
+        phase of random sampling. Guaranteed bounds then refuse.
     documents
         (..., n) document of each segment, any whole number that is the same in all waves, where
         documents were spread so evenly that the variance is less than neighbours show.
@@ -266,11 +266,11 @@ class Design:
 
     @property
     def _label(self) -> str:
-        """The kind as messages and files have it, such as ``simple with gaps``."""
+        """The kind as written in messages and files, such as ``simple with gaps``."""
         return f"{self.kind}{_WITH_GAPS}" if self.gaps else str(self.kind)
 
     def drawn_as(self, *kinds: str) -> bool:
-        """Whether it is of one of these kinds and every drawn segment was rated."""
+        """Whether the design has one of these kinds and every drawn segment was rated."""
         return self.kind in kinds and not self.gaps
 
     # What is estimated: means, and deviations whose squares sum to the variance.
@@ -287,7 +287,7 @@ class Design:
     def deviations(self, columns: FloatArray) -> FloatArray:
         """Scaled unit deviations (..., k, u) whose cross-products are the covariance of means.
 
-        Where documents are known, less what `_document_factor` says.
+        Where documents are known, multiplied by the root of `_document_factor`.
         """
         dev = self._unit_deviations(columns)
         return dev if self.balance is None else self._project(dev, self.balance)
@@ -298,9 +298,9 @@ class Design:
         return np.asarray(self._by_unit(dev) * self._root_bessel[..., None, :])
 
     def _project(self, deviations: FloatArray, balance: FloatArray) -> FloatArray:
-        """Take out what the balanced variates explain: the design left little to chance there.
+        """Remove what the balanced variates explain, since the design left little of it to chance.
 
-        Whole segments cannot balance exactly. What is missing shows in the sample itself, and
+        Whole segments cannot balance exactly. The remaining imbalance is visible in the sample, and
         enters as a deviation of its own.
         """
         x = self._unit_deviations(balance)
@@ -319,11 +319,11 @@ class Design:
         pivot: bool = True,
         beside_weights: bool = False,
     ) -> FloatArray:
-        """Scaled segment deviations (..., k, n) to choose slopes by.
+        """Scaled segment deviations (..., k, n), from which slopes are fitted.
 
         ``overwrite`` puts them in the place of ``columns``, which saves memory. Without ``pivot``
-        the columns are taken to have means that are not large against their spread.
-        ``beside_weights`` takes out what the weights explain, see `_fit_beside_weights`.
+        the means of the columns are assumed not to be large compared with their spread.
+        ``beside_weights`` removes what the weights explain, see `_fit_beside_weights`.
         """
         dev = self._centred(columns, overwrite=overwrite, pivot=pivot)
         dev *= self._scale[..., None, :]
@@ -334,14 +334,14 @@ class Design:
         return dev
 
     def _fit_beside_weights(self, slopes: int) -> bool:
-        """Whether that many slopes are to be fitted with the weight as one more regressor.
+        """Whether to fit that many slopes with the weight as one more regressor.
 
         Slopes have a bias where chances follow the residuals: ratings with large weights then
-        have residuals of one sign, and sway the slopes towards what the sample means of the
-        metrics missed. With the weight among the regressors, residuals no longer follow it.
-        A balanced sample has the sum of the weights in balance, so that this takes nothing away.
-        In others the part of the scores that follows the weights is then left to chance, which
-        only pays where slopes are many for the ratings.
+        have residuals of one sign, and pull the slopes towards the errors of the metrics' sample
+        means. With the weight among the regressors, residuals no longer follow it. In a balanced
+        sample the sum of the weights is balanced, so nothing is lost. In others the part of the
+        scores that follows the weights is then left to chance, which is only worth it where there
+        are many slopes for few ratings.
         """
         if self._by_strata or not (np.ptp(self.inclusion, axis=-1) > 1e-9).any():
             return False
@@ -362,7 +362,7 @@ class Design:
     def _centred(
         self, columns: FloatArray, *, overwrite: bool = False, pivot: bool = True
     ) -> FloatArray:
-        """Columns (..., k, n) less the means that slopes are fitted around.
+        """Columns (..., k, n) minus the means around which slopes are fitted.
 
         Stratum means for stratified designs, where only what happens within strata matters. The
         overall mean elsewhere: groups of neighbours would cost a quarter of the information.
@@ -372,7 +372,7 @@ class Design:
     def _within(
         self, columns: FloatArray, overwrite: bool = False, pivot: bool = True, whole: bool = False
     ) -> FloatArray:
-        """Columns (..., k, n) less their weighted means: of groups, or of the ``whole`` sample."""
+        """Columns (..., k, n) minus their weighted means: of groups, or of the ``whole`` sample."""
         w, g = self.weights[..., None, :], self.groups[..., None, :]
         dev = from_pivot(columns, overwrite) if pivot else columns
         out = dev if pivot or overwrite else None
@@ -388,7 +388,7 @@ class Design:
     # Documents: two levels of variance, of which the design holds the upper one down.
 
     def _document_factor(self, columns: FloatArray) -> FloatArray:
-        """What the squared deviations of each column (..., k, n) are to be multiplied by: (..., k).
+        """Factor for the squared deviations of each column (..., k, n): (..., k).
 
         Without documents 1. Else by a working model: a score is the mean, plus an effect of its
         document, plus one of its own, all uncorrelated, with variances ρσ² and (1 − ρ)σ². The
@@ -416,7 +416,7 @@ class Design:
         From the squares of deviations, and the products of those that share a document. Both have
         expectations that are linear in the two variances, with factors known from the design, and
         the solution is unbiased under the model (the method of moments of the analysis of
-        variance). Then it is mixed with a usual value, by what the ratings can tell.
+        variance). It is then shrunk towards a usual value, the more the fewer the ratings.
         """
         levels = self._levels
         dev = self._within(columns, whole=True)
@@ -438,7 +438,7 @@ class Design:
 
     @cached_property
     def _levels(self) -> _Levels:
-        """What the two levels of variance need to know of the design."""
+        """What the two variance components need from the design."""
         assert self.documents is not None and self.shares is not None
         w, a = self.weights, self.influence
         codes = _ranked(self.documents)
@@ -505,10 +505,10 @@ class Design:
 
     @property
     def _balanced_slopes(self) -> int:
-        """Slopes on metrics that the balanced variates have paid for with degrees of freedom.
+        """Number of slopes whose degrees of freedom the balanced variates have used already.
 
-        None in files of before, whose standard errors paid twice and stay as they were. The sum of
-        uneven weights is a balanced variate, but no metric.
+        None in older files, whose standard errors counted them twice and stay as they were. The sum
+        of uneven weights is a balanced variate, but no metric.
         """
         if self.balance is None or self.documents is None:
             return 0
@@ -516,7 +516,7 @@ class Design:
 
     @cached_property
     def df(self) -> FloatArray:
-        """Degrees of freedom of the variance, less one for each balanced variate."""
+        """Degrees of freedom of the variance, minus one for each balanced variate."""
         p = 0 if self.balance is None else self.balance.shape[-2]
         df = np.asarray(np.maximum(self._satterthwaite_df - p, 0.0))
         return np.broadcast_to(df, self.weights.shape[:-1])
@@ -538,7 +538,7 @@ class Design:
 
     @_per_draw
     def _slope_df(self) -> FloatArray:
-        """Degrees of freedom for slopes: segments less the means that they are centred on."""
+        """Degrees of freedom for slopes: segments minus the means that they are centred on."""
         if not self._by_strata:
             return np.full(self.weights.shape[:-1], self.n - 1.0)
         df = np.maximum(self._group_counts - 1.0, 0.0)
@@ -546,12 +546,12 @@ class Design:
 
     @_per_draw
     def _census(self) -> BoolArray:
-        """True where every segment was taken, so that nothing is left to chance."""
+        """True where every segment was drawn (a census), so nothing is left to chance."""
         return np.asarray(self._exhausted.all(-1))
 
     @_per_draw
     def _lonely(self) -> BoolArray:
-        """True where a group has a single unit and chance left: it shows no variance."""
+        """True where a single unit was drawn from a larger group, so its variance is unknown."""
         used = self._group_counts > 0
         return np.asarray((used & ~self._exhausted & (self._group_df <= 0)).any(-1))
 
@@ -564,7 +564,7 @@ class Design:
     def _scale(self) -> FloatArray:
         """The influence (..., n), or (..., 1) where it is the same throughout a draw.
 
-        To multiply by one number takes half as long as to multiply by as many.
+        Multiplying by one number takes half as long as by an array.
         """
         first = self.influence[..., :1]
         return first if (self.influence == first).all() else self.influence
@@ -603,7 +603,7 @@ class Design:
 
     @_cached
     def _exhausted(self) -> BoolArray:
-        """Groups with nothing left to chance, such as a stratum taken whole: (..., groups)."""
+        """Groups without sampling error, such as a stratum taken whole: (..., groups)."""
         return np.asarray(self._sums(self.influence, self.groups) <= 0)
 
     @_cached
@@ -631,7 +631,7 @@ class Design:
 
     @_cached
     def _group_df(self) -> FloatArray:
-        """Degrees of freedom of each group: units less one, or fewer where they are uneven."""
+        """Degrees of freedom of each group: units minus one, or fewer where they are uneven."""
         s, clusters = self._squared_shares, self.kind == DesignKind.CLUSTERS
         df = self._cluster_df() if clusters else 1.0 / np.where(s > 0, s, 1.0) - 1.0
         return np.asarray(np.where(self._exhausted | (df < 1e-9), 0.0, df))
@@ -643,8 +643,8 @@ class Design:
         deviations from the group's mean have the covariance Q = diag(v) − p vᵀ − v pᵀ + S p pᵀ, and
         (tr Q)² / tr Q² are the degrees of freedom of a χ² with the mean and the variance of their
         sum of squares (Bell and McCaffrey 2002, Bias reduction in standard errors for linear
-        regression with multi-stage samples). A few long documents among short ones tell less about
-        the variance than their number.
+        regression with multi-stage samples). With a few long documents among short ones the degrees
+        of freedom are fewer than the documents.
         """
         p, s = self._unit_shares, self._squared_shares
         p3, p4, p5 = (self._sums(p**k, self._unit_groups) for k in (3, 4, 5))
@@ -655,10 +655,10 @@ class Design:
 
     @_cached
     def _root_bessel(self) -> FloatArray:
-        """Root of what makes squared deviations from group means unbiased: (..., u), or 1 for all.
+        """Square root of Bessel's correction for each unit: (..., u), or 1 for all.
 
         Bessel's correction m/(m − 1) for m equal units. In general S / Σp²(1 − 2p + S) with
-        S = Σp², so that a sliver of a document does not pass for a document. A balanced sample
+        S = Σp², so that a fragment of a document does not count as a whole one. A balanced sample
         may have chances that differ within a group: influences take the place of the p before the
         bracket and in the numerator.
         """
@@ -694,7 +694,7 @@ class Design:
 
     @cached_property
     def _shared(self) -> Design | None:
-        """The design of one draw, but for its balance and documents, if all of a batch share it."""
+        """The design of one draw, without balance and documents, if the whole batch shares it."""
         if self.weights.ndim == 1:
             self.__dict__.update(self._closed_forms())
             return None
@@ -710,8 +710,8 @@ class Design:
     def _closed_forms(self) -> dict[str, Any]:
         """Cached properties by name for a simple random sample: one group, equal weights.
 
-        Such studies are the most frequent, and sums over groups would take as long as the rest of
-        the estimate.
+        Such studies are the most frequent, and sums over groups would take as long as everything
+        else.
         """
         if not (self.drawn_as("simple") and self.n and self.units is None) or self.groups.any():
             return {}
@@ -743,7 +743,7 @@ class Design:
         return replace(self, **arrays)
 
     def _of_draws(self, part: slice) -> Design:
-        """A design to `scatter` some draws by: that of one draw, where all of them share it."""
+        """The design of these draws for `scatter`: of a single draw, where all share it."""
         return self.draw(part) if self._shared is None else self._shared
 
     @classmethod
@@ -769,7 +769,7 @@ class Design:
     # Waves.
 
     def _then(self, wave: Design, size: int) -> Design:
-        """This design followed by a wave drawn from the segments that it left.
+        """This design, followed by a wave drawn from the remaining segments.
 
         Given the past, each wave with the scores already known estimates the pool mean without
         bias, so wave estimates are uncorrelated. They are mixed with weights fixed by the sizes
@@ -824,7 +824,7 @@ class Design:
 
 
 class _Levels(NamedTuple):
-    """What is known of documents before any rating, for `Design._document_factor`."""
+    """What `Design._document_factor` needs to know about documents, without any rating."""
 
     codes: IntArray  # (..., n) document of each segment, from 0
     n_documents: int
@@ -857,7 +857,7 @@ def _ranked(labels: IntArray) -> IntArray:
 def simple_design(n: int, size: int) -> Design:
     """The design of a simple random sample of n of ``size`` segments.
 
-    The same object each time, so that simulations work out its closed forms once.
+    The same object each time, so that simulations compute its closed forms once.
     """
     design = Design.simple(n, size)
     for array in (design.weights, design.inclusion, design.groups):

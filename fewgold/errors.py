@@ -37,7 +37,7 @@ class FewgoldError(ValueError):
 
 
 class DataError(FewgoldError):
-    """The table, the ratings or the file do not hold what was promised."""
+    """The table, the ratings or the file are not as expected."""
 
 
 class BudgetError(FewgoldError):

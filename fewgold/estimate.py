@@ -41,9 +41,9 @@ class Interval(NamedTuple):
         return f"Interval(low={float(self.low)!r}, high={float(self.high)!r})"
 
     def within(self, limits: tuple[float, float] | None) -> Interval:
-        """Cut at the ends of the scale: a mean cannot leave the scale of its scores.
+        """Clip the interval to the scale: a mean cannot lie outside the scale of its scores.
 
-        What lies beyond it altogether is left as it is: cut, it would be a point.
+        An interval that lies wholly outside is left as it is: clipped, it would be a point.
 
         >>> low, high = Interval(np.asarray(-0.27), np.asarray(4.09)).within((0, 25))
         >>> float(low), float(high)
@@ -76,7 +76,7 @@ class Estimate(Protocol):
 class Bound(ABC):
     """Turns a linear estimate into an interval. A subclass is a frozen dataclass with one method.
 
-    ``kind`` tells what the interval promises: *guaranteed* (at every sample size, under the stated
+    ``kind`` says what the interval promises: *guaranteed* (at every sample size, under the stated
     assumptions), *conjectured*, or *approximate* (right in the limit). ``assumes`` says for which
     designs and estimates, ``reference`` where it is proved or described.
     """
@@ -88,7 +88,7 @@ class Bound(ABC):
 
     @property
     def label(self) -> str:
-        """What summaries print: the name and what it promises."""
+        """Label for summaries: the name and what it promises."""
         return f"{self.name}, {self.kind}"
 
     @property
@@ -98,11 +98,11 @@ class Bound(ABC):
 
     @property
     def spelled(self) -> str:
-        """The name, and in brackets what was chosen otherwise than usual: for signatures."""
+        """The name, with settings that differ from the defaults in brackets: for signatures."""
         return spelled(self.name, self)
 
     def resolve(self, estimate: LinearEstimate, confidence: float = 0.95) -> Bound:
-        """The bound that this one comes to for ``estimate``: itself, unless it chooses one."""
+        """The bound that is used for ``estimate``: this one, unless it chooses another."""
         return self
 
     @abstractmethod
@@ -112,7 +112,7 @@ class Bound(ABC):
 
 @dataclass(frozen=True, eq=False)
 class FittedControls:
-    """What a single study knows of its control variates, to estimate for a part of the pool.
+    """The fitted control variates of a single study, needed for estimates of parts of the pool.
 
     Parameters
     ----------
@@ -122,7 +122,8 @@ class FittedControls:
         Takes weights of all segments of the pool (N,) and returns the controls at the rated
         segments, less their mean over the pool with these weights: (p, n).
     sway
-        (p, n) by how much each slope follows each score; None for slopes fixed beforehand.
+        (p, n) derivative of each slope with respect to each score; None for slopes fixed
+        beforehand.
     inflation
         (n,) factor from a residual to its leave-one-out residual; None for 1.
     """
@@ -142,7 +143,7 @@ class LinearEstimate:
     offset
         (...) the part that is known over the whole pool.
     residuals
-        (..., n) what is left over at each rated segment.
+        (..., n) the residual at each rated segment.
     ratings
         The ratings it was made from.
     bound
@@ -154,11 +155,11 @@ class LinearEstimate:
     parameters
         (...) effective number of parameters that were fitted to the ratings.
     g_weights
-        (..., n) how much more than its weight a rating counts for through fitted slopes, known as
-        g-weights (Särndal, Swensson and Wretman 1992). The variance is that of the residuals times
-        this factor, so that slopes from few ratings are not taken for known ones.
+        (..., n) g-weights (Särndal, Swensson and Wretman 1992): by what factor the fitted slopes
+        change the weight of a rating. The variance uses the residuals times this factor, which
+        allows for the error of slopes that are fitted to few ratings.
     beside_weights
-        True where the weight of a rating was one more regressor beside those slopes, as with many
+        True where the weight of a rating was one more regressor besides the metrics, as with many
         metrics and uneven chances.
     limits
         Ends of the scale of the residuals, where known.
@@ -258,10 +259,10 @@ class LinearEstimate:
         return np.asarray(mean), np.asarray(square)
 
     def deviations(self, design: Design | None = None) -> FloatArray:
-        """Scaled deviations of the units that were drawn, (..., u): what bounds see of the shape.
+        """Scaled deviations of the drawn units, (..., u), from which bounds learn the shape.
 
-        Their squares sum to the variance, but for the share of the freedom that slopes took.
-        ``design`` is another one to look at the same ratings with, such as without groups.
+        Their squares sum to the variance, apart from the degrees of freedom used by slopes.
+        ``design`` is an alternative design for the same ratings, such as one without groups.
         """
         seen = design or self.design
         if self.g_weights is not None and seen._by_strata and seen._n_groups > 1:
@@ -273,7 +274,7 @@ class LinearEstimate:
         return np.asarray(seen.deviations(self._counting())[..., 0, :])
 
     def _counting(self) -> FloatArray:
-        """Residuals as they count through fitted slopes: (..., 1, n)."""
+        """Residuals times their g-weights: (..., 1, n)."""
         left = self.residuals[..., None, :]
         if self.g_weights is None:
             return left
@@ -288,14 +289,14 @@ class LinearEstimate:
 
     @cached_property
     def df(self) -> FloatArray:
-        """Degrees of freedom of the standard error, less the share that fitted slopes took."""
+        """Degrees of freedom of the standard error, less those used by fitted slopes."""
         return np.asarray(self.design.df * self._df_share)
 
     @cached_property
     def _df_share(self) -> FloatArray:
         """Share of the degrees of freedom that is left after fitting slopes.
 
-        Balanced variates have taken theirs already, and slopes on the same metrics take no more.
+        Balanced variates have used theirs already, and slopes on the same metrics use no more.
         """
         df = self.design._slope_df
         spent = np.maximum(self.parameters - self.design._balanced_slopes, 0.0)
@@ -308,7 +309,7 @@ class LinearEstimate:
 
     @cached_property
     def se(self) -> FloatArray:
-        """Standard error; infinite where the ratings are too few to tell."""
+        """Standard error; infinite where there are too few ratings to estimate it."""
         certain = self.design._census
         lost = ~certain & ((self.df <= 0) | self.design._lonely)
         variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._df_share))
@@ -338,15 +339,15 @@ class LinearEstimate:
     def for_process(self) -> LinearEstimate:
         """The same value as an estimate for the process: a new test set like this pool.
 
-        The pool is then a sample itself. By the law of total variance what it adds is the
-        variance of its mean human score,
+        The pool is then a sample itself. By the law of total variance this adds the variance of its
+        mean human score,
 
             V(Ȳ) = S² [(1 − ρ)/N + ρ Σ (N_h/N)²],
 
         with S² the variance of the scores and ρ their intraclass correlation within documents,
-        which new text comes in too (0 where no documents are known). That holds whatever the
-        design and the control: metrics cannot lower it, since the pool's own metric means are as
-        much left to chance as its scores. Guaranteed bounds are about the pool and refuse it.
+        since new text comes in documents too (0 where no documents are known). That holds whatever
+        the design and the control: metrics cannot lower it, since the pool's own metric means are
+        as much left to chance as its scores. Guaranteed bounds are about the pool and refuse it.
         """
         ratings, design, y = self.ratings, self.design, self.ratings.scores
         n, size, w = self.n, design.size, design.weights / design.weights.sum(-1, keepdims=True)
@@ -402,12 +403,12 @@ class LinearEstimate:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what the ratings themselves warn of."""
+        """The notes, and warnings that follow from the ratings."""
         found, limits = list(self.notes), self.ratings.limits
         if np.any(self.spreadless):
             flat = np.any(np.ptp(self.ratings.scores, axis=-1) == 0)
             what = "all ratings are equal" if flat else "nothing is left to vary in these ratings"
-            scale = "the interval goes by the scale" if limits else _WITHOUT_LIMITS
+            scale = "the interval follows from the scale" if limits else _WITHOUT_LIMITS
             found.append(f"{what} and say nothing about the spread; {scale}")
         if self.tuned and 1 < self.n <= _FEW_RATINGS < self.design.size:
             found.append(
@@ -421,19 +422,19 @@ class LinearEstimate:
             )
         if limits is not None and np.any((self.value < limits[0]) | (self.value > limits[1])):
             found.append(
-                "the estimate lies beyond the end of the scale, as few ratings may have it; take "
-                "the end of the scale, or the plain mean"
+                "the estimate lies beyond the end of the scale, which can happen with few "
+                "ratings; report the end of the scale, or use the plain mean"
             )
         return (*found, *self.ratings.warnings)
 
     def signature(self, confidence: float = 0.95) -> str:
-        """All that is needed to tell how the number was made, in one line."""
+        """How the number was made, in one line."""
         used = self.bound.resolve(self, confidence)
         chosen = "" if used is self.bound else f"{self.bound.name}-"
         return signature(self.ratings, self.method, chosen + used.spelled, confidence)
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         if np.ndim(self.value):
             raise ValueError(
                 f"this is a batch of {self.value.size} estimates; summarise one draw of it, "

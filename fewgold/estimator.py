@@ -46,12 +46,12 @@ class Estimator(ABC):
 
     @property
     def _named_fields(self) -> tuple[str, ...]:
-        """Fields that the name tells, or that make the sample and the interval."""
+        """Fields that are part of the name, or that make the sample and the interval."""
         return ("sampler", "bound")
 
     @property
     def spelled(self) -> str:
-        """The name, and in brackets what was chosen otherwise than usual: for signatures."""
+        """The name, with settings that differ from the defaults in brackets: for signatures."""
         return spelled(self.name, self, self._named_fields)
 
     def select(
@@ -81,7 +81,7 @@ class Estimator(ABC):
         limits: Limits | None = None,
         rng: RNGLike = None,
     ) -> Ratings:
-        """Select and annotate, in one wave or several; one rating at a time where the sampler asks.
+        """Select and annotate, in one wave or several; one by one for sequential samplers.
 
         ``annotate`` is called with each sample and returns its scores, as an array or by id.
         """
@@ -89,7 +89,9 @@ class Estimator(ABC):
         step = self.sampler.step or n
         count = -(-n // step) if waves is None else check_count("waves", waves)
         if count > n:
-            raise BudgetError(f"{n} ratings cannot come in {count} waves. Ask for fewer waves.")
+            raise BudgetError(
+                f"{n} ratings cannot be split into {count} waves. Ask for fewer waves."
+            )
         sizes = np.diff(np.arange(count + 1) * n // count).tolist()
         ratings = self.sampler._replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
         info = ratings.sample.info

@@ -1,10 +1,10 @@
-"""What earlier ratings tell beforehand: a predicted score and its expected spread, per segment.
+"""Learn from earlier ratings: a predicted score and its expected spread for each segment.
 
 Earlier ratings are those of last year's test set, or of other systems on this one. Two models are
-fitted to them, both fixed before the first new rating comes, so that whatever they say costs no
-guarantee and no degree of freedom:
+fitted to them, both fixed before the first new rating, so that guarantees hold and no degrees of
+freedom are used:
 
-- the score that the metrics predict: a ridge regression, and boosted trees for what it leaves. It
+- the score that the metrics predict: a ridge regression, and boosted trees for its residuals. It
   joins the metrics of the pool as ``history``, a control like any other;
 - the spread around that prediction, which `fewgold.samplers.Chances` follow: log-linear in a
   spline of the predicted score, fitted to predictions for documents that were left out.
@@ -51,7 +51,7 @@ class PastStudy:
         object.__setattr__(self, "scores", scores)
 
     def holds(self, pool: Pool, scores: FloatArray) -> bool:
-        """Whether these are ratings of that very pool: the same segments with the same scores."""
+        """Whether these ratings are of this pool: the same segments with the same metric scores."""
         known = dict(zip(_keys(pool), scores.tolist(), strict=True))
         both = [
             (known[key], own)
@@ -64,7 +64,7 @@ class PastStudy:
 
 @dataclass(frozen=True)
 class History:
-    """Earlier ratings, to choose and to correct the next ones with.
+    """Earlier ratings, used to choose segments and as a control variate for the next ratings.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class History:
         system: str | None = None,
         same_segments: bool = True,
     ) -> History:
-        """From a dataframe with one row per rated output; rows without a score may be among them.
+        """Read earlier ratings from a dataframe, one row per output; scores may be missing.
 
         ``system`` is the column that tells systems (or years) apart: each is a study of its own.
         """
@@ -181,7 +181,7 @@ class History:
     def spread(self, pool: Pool) -> FloatArray:
         """The expected spread of each segment by its metrics: ``Chances(history.spread)``.
 
-        It is all that a history can give for a pool on disk, where it predicts the candidates only.
+        For a pool on disk, where only the candidates are predicted, this is all a history offers.
         """
         informed = replace(self, same_segments=False).inform(pool)
         assert informed.spread is not None
@@ -192,7 +192,7 @@ class History:
         return tuple(s for s in self.studies if isinstance(s, PastStudy))
 
     def _same_rated(self, pool: Pool) -> int:
-        """How many segments of the pool were rated before, and count as such."""
+        """How many segments of the pool were rated before."""
         if not self.same_segments:
             return 0
         rated = {
@@ -217,7 +217,7 @@ class History:
         return names
 
     def _same(self, pool: Pool, studies: Iterable[PastStudy]) -> FloatArray:
-        """Mean relative score of the same segments elsewhere, shrunk to 0 where few were: (N,)."""
+        """Mean relative score of the same segments elsewhere, shrunk towards 0 where few: (N,)."""
         total, count = np.zeros(len(pool)), np.zeros(len(pool))
         keys = _keys(pool)
         for study in studies:
@@ -238,7 +238,7 @@ def _keys(pool: Pool) -> list[tuple[str, str]]:
 
 
 def _labels(pool: Pool) -> NDArray[Any]:
-    """What must not be split between folds: documents, or segments where there are none."""
+    """Groups that folds must not split: documents, or segments where there are none."""
     return (pool.ids if pool.documents is None else pool.documents).astype(str)
 
 
@@ -281,7 +281,7 @@ def _fit(
 
 
 def _predict(x: FloatArray, y: FloatArray, new: FloatArray) -> FloatArray:
-    """A ridge regression, and boosted trees for what it leaves; trees need some hundred ratings."""
+    """A ridge regression, and boosted trees for its residuals; trees need some hundred ratings."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.linear_model import RidgeCV
 

@@ -101,7 +101,7 @@ def estimate_mean(
 
 
 def usual_estimator(pool: Pool) -> Estimator:
-    """Ridge where there are metrics, else the mean."""
+    """Ridge where there are metrics, otherwise the mean."""
     return Ridge() if pool.metrics else Mean()
 
 
@@ -129,18 +129,19 @@ def for_target(
         return made
     if not isinstance(made, LinearEstimate):
         raise DesignError(
-            "the worst case of unrated segments is told for the pool only. For a new test set "
+            "worst-case bounds for unrated segments are available for the pool only. For a new "
+            "test set "
             "(target 'process') have them rated, or take them as missing at random."
         )
     return made.for_process()
 
 
 def looks_chosen(found: Labelled) -> tuple[str, ...]:
-    """What speaks against the labelled rows being a random subset of the table, in sentences.
+    """Evidence that the labelled rows are not a random subset of the table, in sentences.
 
-    Compares labelled with unlabelled rows in every metric, category and length of text, and tells
-    whether labels come in bunches by document: permutation tests, with Holm's correction for all
-    of them together. That nothing is found does not prove that the rows were chosen at random.
+    Compares labelled with unlabelled rows in every metric, category and length of text, and checks
+    whether labels are clustered by document: permutation tests, with Holm's correction for all of
+    them together. Finding nothing does not prove that the rows were chosen at random.
     """
     size = len(found.pool)
     labels = np.full(size, np.nan)
@@ -152,7 +153,7 @@ def looks_chosen(found: Labelled) -> tuple[str, ...]:
         chance = f"p = {row['p_holm']:.2g}, corrected for {len(frame)} comparisons"
         more = row["difference"] < 0  # unlabelled less labelled
         if row["kind"] == "documents":
-            what = "come in bunches by document"
+            what = "are clustered by document"
         elif row["kind"] == "order":
             what = f"stand {'later' if more else 'earlier'} in the table"
         elif "=" in row["known"] or row["known"].endswith(" missing"):

@@ -1,9 +1,9 @@
 """Estimating where some segments of a sample have not been rated.
 
 Nobody but the user can say why answers are missing, so nothing is done about it silently. There are
-three choices: wait for the rest (`PartialRatings.complete`), take the gaps for chance
+three choices: wait for the rest (`PartialRatings.complete`), treat the gaps as missing at random
 (`PartialRatings.at_random`), or allow for the worst (`PartialRatings.bounds`).
-`PartialRatings.diagnosis` says whether they look like chance.
+`PartialRatings.diagnosis` tests whether they look random.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def estimate(
 
 
 def ratings_for(partial: PartialRatings, estimator: Estimator, gaps: str = "wait") -> Ratings:
-    """Ratings for an estimator: all of them, or those that are there as chance left them."""
+    """Ratings for an estimator: complete ones, or with gaps treated as missing at random."""
     if gaps == "wait" or not partial.missing.size:
         return partial.complete()
     from fewgold.bayes import BinaryPosterior
@@ -101,7 +101,7 @@ class PartialRatings:
     PartialRatings(88 of 100 rated)
     >>> made = Mean().estimate(partial.at_random())
     >>> made.remarks[-1]
-    '12 of 100 segments are unrated, taken as missing at random: the interval rests on that'
+    '12 of 100 segments are unrated, treated as missing at random: the interval relies on that'
     """
 
     sample: Sample
@@ -123,7 +123,9 @@ class PartialRatings:
             bare = replace(sample, given=replace(sample.given, limits=None))
             sample = bare.rate(np.zeros(sample.n)).sample
         if np.isnan(scores).all():
-            raise DataError("no segment of the sample has a rating: there is nothing to go by yet.")
+            raise DataError(
+                "no segment of the sample has a rating: there is nothing to estimate from yet."
+            )
         if np.isinf(scores).any():
             raise DataError(
                 f"the rating of id {sample.ids[np.isinf(scores)][0]!s} is infinite. Correct it, or "
@@ -152,7 +154,7 @@ class PartialRatings:
         return np.asarray(self.sample.ids[~self._keep])
 
     def cut(self, cut: Cut | str) -> PartialRatings:
-        """1 (adequate) or 0 from each score, unrated ones left so, as `Ratings.cut` does."""
+        """1 (adequate) or 0 from each score, as `Ratings.cut`; gaps remain gaps."""
         passing = Cut.parse(cut)
         told = replace(self.sample, info=replace(self.sample.info, adequate=str(passing)))
         scores = np.full(self.scores.shape, np.nan)
@@ -170,20 +172,20 @@ class PartialRatings:
             f"{more}. Have them rated, or say how to go on:",
             code="unrated",
             hints={
-                "python": "at_random() takes the gaps for chance, bounds(estimator) reckons with "
-                "the worst.",
-                "cli": "--gaps at-random takes the gaps for chance, --gaps bounds reckons with the "
-                "worst.",
+                "python": "at_random() treats them as missing at random, "
+                "bounds(estimator) assumes the worst.",
+                "cli": "--gaps at-random treats them as missing at random, "
+                "--gaps bounds assumes the worst.",
             },
         )
 
     def at_random(self, *, within: str = "groups") -> Ratings:
-        """Ratings of the answered segments, which stand for the unrated ones of their group.
+        """Ratings of the answered segments, which represent the unrated ones of their group.
 
         That is right if chance alone decided which segments of a group were rated: then the mean
         is unbiased, and its interval covers as that of the whole sample does. If, say, bad
-        segments are skipped, it is not, and no look at the rated ones can tell; see `diagnosis`
-        for what can be told. Every estimate says that it rests on this.
+        segments are skipped, it is not, and the rated ones cannot show it; `diagnosis` tests what
+        can be tested. Every estimate notes this assumption.
 
         Parameters
         ----------
@@ -200,23 +202,23 @@ class PartialRatings:
         lost, of = self.sample.n - self.rated + before, self.sample.n + before
         design = answered(self.sample.design, self._keep, within)
         gaps = GapHandling(
-            f"{lost} of {of} segments are unrated, taken as missing at random: the interval rests "
-            "on that",
+            f"{lost} of {of} segments are unrated, treated as missing at random: the interval "
+            "relies on that",
             f"{lost}-at-random" + ("-anywhere" if within == "sample" else ""),
             lost,
         )
         return self._answered(design, gaps)
 
     def bounds(self, estimator: Estimator, confidence: float = 0.95) -> GapBounds:
-        """What the pool's mean may be, whatever the unrated scores are: nothing is assumed of them.
+        """Bounds on the pool's mean that assume nothing about the unrated scores.
 
         Any estimator and any bound will do, guaranteed ones included.
         """
         if self.limits is None:
             raise DataError(
-                "the worst that unrated scores can be is the end of the scale, which is not known. "
-                'Give it, PartialRatings(sample, scores, limits="mqm") or limits=(0, 25), from the '
-                "scale and not from the answers."
+                "the worst score that unrated segments can have is an end of the scale, which is "
+                'not known. Give it, PartialRatings(sample, scores, limits="mqm") or '
+                "limits=(0, 25), from the scale and not from the answers."
             )
         check_confidence(confidence)
         low, high = (self._filled(float(end)) for end in self.limits)
@@ -225,14 +227,14 @@ class PartialRatings:
         return GapBounds(made[0], made[1], of - self.rated, of, confidence, before)
 
     def diagnosis(self) -> pd.DataFrame:
-        """Whether the gaps depend on what is known of the segments, a row for each such thing.
+        """Test whether the gaps depend on known properties of the segments, one row per property.
 
         See `fewgold.missing.diagnose` for the columns, and `findings` for sentences.
         """
         return diagnose(self.sample, self._keep)
 
     def findings(self) -> tuple[str, ...]:
-        """What speaks against missing at random, in sentences; empty if nothing does.
+        """Evidence against missing at random, in sentences; empty if there is none.
 
         That the end of the list is missing does not, for a simple random sample in the order of
         drawing: what was rated first is a random sample too.
@@ -246,7 +248,7 @@ class PartialRatings:
                 chance += f", {row['p_within']:.2g} within groups of the design"
             larger = row["difference"] > 0
             if row["kind"] == "documents":
-                what = "come in bunches, by document"
+                what = "are clustered by document"
             elif row["kind"] == "order":
                 what = f"stand {'later' if larger else 'earlier'} in the list"
             else:
@@ -280,7 +282,7 @@ def _as_scores(sample: Sample, scores: Any) -> FloatArray:
     """Scores in the order of the sample, NaN where there is none: (n,)."""
     if hasattr(scores, "to_dict"):  # a pandas Series, indexed by id
         if not scores.index.is_unique:
-            raise DataError("some ids have more than one rating. Make one of them first.")
+            raise DataError("some ids have more than one rating. Average them first.")
         scores = scores.to_dict()
     if isinstance(scores, Mapping):
         ids = sample.ids.tolist()
@@ -312,8 +314,8 @@ class GapBounds:
     Each segment of the pool would be rated or would not. With the latter at the low end, scores are
     a variable known throughout the sample, whose mean over the pool is at most that of the scores.
     So the lower end of its interval lies above the mean of the pool no more often than a lower end
-    may; likewise the upper end, with the unrated at the high end. Nothing is assumed of the unrated
-    scores, only that which segments go unrated does not depend on which others were drawn.
+    may; likewise the upper end, with the unrated at the high end. Nothing is assumed about the
+    unrated scores, only that which segments go unrated does not depend on which others were drawn.
 
     Parameters
     ----------
@@ -340,27 +342,27 @@ class GapBounds:
 
     @property
     def region(self) -> Interval:
-        """The estimates at both extremes: what the gaps alone leave open."""
+        """The estimates at both extremes: the uncertainty due to the gaps alone."""
         return Interval(self.low.value, self.high.value)
 
     def interval(self, confidence: float | None = None) -> Interval:
-        """The interval: what the gaps and the drawing together leave open."""
+        """The interval: uncertainty due to gaps and sampling together."""
         level = self.confidence if confidence is None else confidence
         return Interval(_ends(self.low, level).low, _ends(self.high, level).high)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """Remarks that a reader must know."""
         mine = (
             f"{self.unrated} of {self.sampled} segments are unrated, and may have any score: "
-            "nothing is assumed of them",
+            "nothing is assumed about them",
         )
         early = () if self.before is None else (f"in an earlier wave, {self.before.note}",)
         own = [n for e in (self.low, self.high) for n in e.remarks if n not in e.ratings.warnings]
         return (*mine, *early, *dict.fromkeys(own))
 
     def signature(self, confidence: float | None = None) -> str:
-        """All that is needed to tell how the interval was made, in one line."""
+        """How the interval was made, in one line."""
         level = self.confidence if confidence is None else confidence
         gaps = f"gaps:{self.unrated}-worst-case"
         if self.before is not None:
@@ -369,7 +371,7 @@ class GapBounds:
         return "|".join(gaps if part.startswith("gaps:") else part for part in parts)
 
     def summary(self, confidence: float | None = None) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         level = self.confidence if confidence is None else confidence
         (first, last), (low, high) = self.region, self.interval(level)
         label = self.low.to_dict(level)["bound_label"]
@@ -402,7 +404,7 @@ class GapBounds:
 
 
 def _ends(estimate: Estimate, confidence: float) -> Interval:
-    """The interval with as much left out below as above: one end of each is used."""
+    """The interval with equal tails: the low end of one estimate, the high end of the other."""
     from fewgold.bayes import RatedPosterior
 
     if isinstance(estimate, RatedPosterior):
@@ -452,10 +454,10 @@ def _joined_groups(groups: IntArray, weights: FloatArray) -> IntArray:
 
 
 def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
-    """The design of the answered segments: a second phase, in which chance drew them.
+    """The design of the answered segments, as the second phase of a two-phase sample.
 
     Given how many of each class were answered, every such set of them is as likely as any other.
-    So the answered ones stand for their class, w' = w/ρ with the response rate ρ, and the mean of
+    So the answered ones represent their class, w' = w/ρ with the response rate ρ, and the mean of
     the answered has the mean of the sample as its expectation: its variance is that of the full
     sample plus that of the second phase, and both can be seen in the answered (Särndal, Swensson
     and Wretman 1992, section 15.6). Of a deviation e from the group's mean the first phase makes
@@ -466,7 +468,7 @@ def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
     it. A group with one answered unit is compared with its neighbour, as lone strata are.
 
     Balance is dropped. The answered segments are balanced by chance only, so that the second phase
-    has all of their spread; for the first this is too large, as it leaves out what balancing won.
+    has all of their spread; for the first this is too large, as it ignores the gain from balancing.
 
     Units that were drawn as a whole and are answered in part: the spread of their estimated means
     has that of the second phase in it, and the correction for the pool's size, 1 − π ρ instead of
@@ -515,7 +517,7 @@ def _codes(labels: IntArray) -> IntArray:
 def _response_weights(
     weights: FloatArray, keep: BoolArray, cells: IntArray, groups: IntArray
 ) -> FloatArray:
-    """Weights of the answered segments (r,), which carry those of the unanswered as well."""
+    """Weights of the answered segments (r,), which include those of the unanswered ones."""
     left = weights[keep]
     due, held = np.bincount(cells, weights), np.bincount(cells[keep], left, cells.max() + 1)
     left = left * (due / np.where(held > 0, held, 1.0))[cells[keep]]
@@ -533,7 +535,7 @@ def _response_weights(
 
 
 def _comparable(groups: IntArray, units: IntArray | None, influence: FloatArray) -> IntArray:
-    """Groups in which units can be compared: a lone one joins the next with chance in it."""
+    """Groups in which units can be compared: a lone unit joins the next group not taken whole."""
     first = np.arange(groups.size) if units is None else np.unique(units, return_index=True)[1]
     members = np.bincount(groups[first], minlength=int(groups.max()) + 1)
     open_ones = np.flatnonzero(np.bincount(groups, influence) > 0)
@@ -556,15 +558,15 @@ _SEED = 20220101
 
 
 def diagnose(sample: Sample, keep: BoolArray) -> pd.DataFrame:
-    """Compare unrated with rated segments in all that is known of both.
+    """Compare unrated with rated segments in everything that is known about both.
 
     One row for each metric, the cost, the length of each text, the place in the sample (raters who
-    stop early leave the end), and documents (whether gaps come in bunches).
+    stop early leave the end), and documents (whether gaps are clustered).
 
     ==============  ============================================================================
     ``rated``       mean over the rated segments
     ``unrated``     mean over the unrated ones
-    ``difference``  unrated less rated, in standard deviations over the sample; for documents the
+    ``difference``  unrated minus rated, in standard deviations over the sample; for documents the
                     intraclass correlation of gaps, about 0 by chance and 1 for whole documents
     ``p``           chance of a difference as large if every set of so many gaps were as likely
     ``p_within``    the same with the number of gaps in each group of the design kept: what
@@ -575,7 +577,7 @@ def diagnose(sample: Sample, keep: BoolArray) -> pd.DataFrame:
     ==============  ============================================================================
 
     Chances are found by permuting the gaps, with a fixed seed, so they need no assumption about
-    the values. That nothing is found does not show that gaps are at random: they may depend on the
+    the values. Finding nothing does not show that gaps are at random: they may depend on the
     very scores that are missing.
     """
     import pandas as pd
@@ -598,7 +600,7 @@ def diagnose(sample: Sample, keep: BoolArray) -> pd.DataFrame:
 
 
 def _known(sample: Sample) -> Iterator[tuple[str, str, FloatArray]]:
-    """Name, kind and values of all that varies over the sample and can be counted."""
+    """Name, kind and values of every numeric property that varies over the sample."""
     pool, rows = sample.pool, sample.indices
     every = [(name, "metric", values[rows]) for name, values in pool.metrics.items()]
     if pool.cost is not None:
@@ -614,7 +616,7 @@ def _known(sample: Sample) -> Iterator[tuple[str, str, FloatArray]]:
 def _chances(
     table: FloatArray, gone: BoolArray, classes: IntArray, documents: IntArray | None
 ) -> FloatArray:
-    """P-values of the columns (p, n), and of bunching by document: (p + 1,).
+    """P-values of the columns (p, n), and of clustering by document: (p + 1,).
 
     Gaps are permuted within classes; the more that one document has, the larger the sum of squares
     of their counts.

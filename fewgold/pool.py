@@ -1,6 +1,6 @@
-"""The segments that could be annotated, and what is known of each beforehand.
+"""The pool of segments that could be annotated, with metrics, costs and documents.
 
-`Population` is what samplers, estimators and files ask of any pool. `Pool` holds all segments in
+`Population` is the interface that samplers, estimators and files use. `Pool` holds all segments in
 memory; `fewgold.stored.StoredPool` leaves them on disk.
 """
 
@@ -30,10 +30,10 @@ _ROOM = 10**7  # characters in a column of texts of one width
 
 
 class Population(Protocol):
-    """Segments to draw from, in memory or on disk: what every pool can be asked.
+    """Segments to draw from, in memory or on disk: the interface of every pool.
 
     Samplers have a hook for each kind of pool, and the pool calls the one that suits it
-    (`_draw_with`, `_draw_beside`, `_cost_with`). So nobody else has to know which kind it is.
+    (`_draw_with`, `_draw_beside`, `_cost_with`), so that no other code depends on the kind.
     """
 
     def __len__(self) -> int: ...
@@ -54,11 +54,11 @@ class Population(Protocol):
     def _total_cost(self) -> float: ...
     @property
     def _has_spread(self) -> bool:
-        """Whether it is known how far each rating is expected to stray from the metrics."""
+        """Whether the expected spread of each rating around the metrics is known."""
 
     @property
     def _tells_quality(self) -> bool:
-        """Whether it is known of some metric whether larger is better or worse."""
+        """Whether the orientation (larger is better or worse) of some metric is known."""
 
     @property
     def _known_n_documents(self) -> int | None:
@@ -66,13 +66,13 @@ class Population(Protocol):
 
     @property
     def _source(self) -> tuple[str, int]:
-        """What reads the segments, ``memory`` or an engine, and from how many files."""
+        """The reader of the segments, ``memory`` or an engine, and the number of files."""
 
     def _metric_values(self, metric: str) -> FloatArray:
         """A metric over the whole pool, or the composite (``"mean"``): (N,)."""
 
     def _digests(self) -> dict[str, str]:
-        """A digest of each part, to say later which one changed."""
+        """A digest of each part, so that a later error can say which one changed."""
 
     def _with_rows(self, ids: Mapping[int, str]) -> Pool:
         """A pool in memory with at least these rows, given by row number and id."""
@@ -83,15 +83,15 @@ class Population(Protocol):
     def _draw_with(
         self, sampler: Any, n: int, draws: int | None, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
-        """n segments (``draws`` times, if not None): a pool that holds them, rows and design."""
+        """Draw n segments (``draws`` times, if not None): a pool with them, rows and design."""
 
     def _draw_beside(
         self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
-        """n further segments beside the ``rated`` rows of ``pool``, drawn before."""
+        """Draw n further segments in addition to the ``rated`` rows of ``pool``."""
 
     def _cost_with(self, sampler: Any, n: int) -> tuple[float, float]:
-        """Mean and variance of what n segments cost if the sampler draws them."""
+        """Mean and variance of the cost of n segments drawn by the sampler."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +116,8 @@ class Pool:
         +1 where a larger metric means better output, -1 where it means worse, 0 for a covariate
         such as length. Metrics with common names need not be listed.
     spread
-        How far the rating of each segment is expected to stray from what the metrics predict, in
-        any unit: what `fewgold.samplers.Chances` follow.
+        Expected distance of each segment's rating from the metrics' prediction, in any unit;
+        `fewgold.samplers.Chances` are in proportion to it.
     """
 
     ids: NDArray[Any]
@@ -288,7 +288,7 @@ class Pool:
 
     @cached_property
     def _passages(self) -> IntArray:
-        """What each segment is read in, as a whole number: its document, as one system wrote it."""
+        """The passage of each segment, as a whole number: one system's version of a document."""
         if not self._has_several_systems:
             return self.codes
         assert self.system is not None
@@ -325,7 +325,7 @@ class Pool:
 
     @cached_property
     def _standardised(self) -> dict[tuple[str, ...], FloatArray]:
-        """What was asked for before: all metrics, and single ones."""
+        """A cache for `standardised`: all metrics, and single ones."""
         return {}
 
     def _standardised_cost(self) -> FloatArray | None:
@@ -342,14 +342,14 @@ class Pool:
     def _moments_of(
         self, models: Sequence[Callable[[FloatArray], FloatArray]]
     ) -> list[tuple[float, float]]:
-        """Mean and standard deviation over the pool of what each model predicts, (m, p) to (m,)."""
+        """Mean and standard deviation over the pool of each model's predictions, (m, p) to (m,)."""
         predicted = [model(self.standardised().T) for model in models]
         return [(float(p.mean()), float(p.std())) for p in predicted]
 
     def composite(self) -> FloatArray:
-        """Mean of the standardised metrics, each turned so that larger is better: (N,).
+        """Mean of the standardised metrics, with signs such that larger is better: (N,).
 
-        A metric of unknown orientation is turned the way it correlates with the others.
+        A metric of unknown orientation gets the sign of its correlation with the others.
         Covariates stay out, unless there is nothing else.
         """
         return self._composite
@@ -376,7 +376,7 @@ class Pool:
         return np.asarray(z @ z.T / len(self))
 
     def _range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
-        """Least and largest value that a weighted sum of standardised metrics takes."""
+        """Smallest and largest value of a weighted sum of standardised metrics."""
         total = weights @ self.standardised(names)
         return float(total.min()), float(total.max())
 
@@ -386,7 +386,7 @@ class Pool:
 
     @property
     def has_documents(self) -> bool:
-        """Whether it is known which document each segment belongs to."""
+        """Whether the document of each segment is known."""
         return self.documents is not None
 
     @property
@@ -480,10 +480,10 @@ class Pool:
 
 
 def oriented(signs: FloatArray, products: FloatArray) -> FloatArray:
-    """Signs (p,) of metrics, those of unknown orientation (0) by how they correlate with others.
+    """Signs (p,) of metrics; unknown orientations (0) follow from correlations with the others.
 
-    ``products`` (p, p) are in proportion to the correlations. Without any known sign metrics are
-    turned the way the first principal component has them.
+    ``products`` (p, p) are in proportion to the correlations. Without any known sign metrics get
+    the signs of the first principal component.
     """
     if not signs.any():
         values, vectors = np.linalg.eigh(products)
@@ -553,7 +553,7 @@ def _refuse_duplicates(ids: NDArray[Any]) -> None:
         raise DataError(
             f"ids must differ; {twice.size} occur more than once, first {str(twice[0])!r} "
             f"({counts[counts > 1][0]} times). If the table holds several systems or raters, keep "
-            "one of them, or make ids of system and segment together."
+            "one of them, or build the ids from system and segment."
         )
 
 

@@ -1,6 +1,6 @@
-"""Other answers than the mean of the pool: part of it, another mix, totals, ratios and quantiles.
+"""Estimates other than the pool's mean: parts of it, other mixes, totals, ratios, quantiles.
 
-Everything is made of one building block, `weighted_mean`: Σ ω y / Σ ω over the pool, for weights ω
+Everything uses one building block, `weighted_mean`: Σ ω y / Σ ω over the pool, for weights ω
 that are known for all segments. A slice has weights of 0 and 1, another mix of traffic any weights;
 a ratio is the zero of the mean of y − R x, and a quantile is found by asking for shares.
 """
@@ -36,9 +36,9 @@ _LINE = 10
 class DomainEstimate(LinearEstimate):
     """The mean of a part of the pool, or of the pool with other weights, from the same sample.
 
-    Its ratings and design are those of the rated segments that count. ``variance`` and
-    ``freedom`` are made from the whole sample; ``size`` is the number of segments that count,
-    ``of`` says what is estimated, and ``digest`` pins the weights in signatures.
+    Its ratings and design are those of the rated segments with weight. ``variance`` and ``freedom``
+    use the whole sample; ``size`` is the number of segments that count, ``of`` says what is
+    estimated, and ``digest`` pins the weights in signatures.
     """
 
     variance: float = math.inf
@@ -75,7 +75,7 @@ def weighted_mean(
 ) -> DomainEstimate:
     """The mean Σ ω y / Σ ω over the pool, for weights ω that are known for every segment.
 
-    The control is fitted to the whole sample, so that small parts of the pool profit from all
+    The control is fitted to the whole sample, so that small parts of the pool benefit from all
     ratings; its predictions are averaged over the pool with the weights ω, and the weighted mean of
     what it got wrong is added (a Hájek mean). Weights of 0 and 1 give the mean of a slice.
 
@@ -114,7 +114,8 @@ def weighted_mean(
     made = estimator.estimate(ratings)
     if not isinstance(made, LinearEstimate):
         raise DataError(
-            f"{estimator.name} gives a posterior of the whole pool, and none of a part of it. Take "
+            f"{estimator.name} gives a posterior for the whole pool only, not for parts of it. "
+            "Take "
             "a linear estimator such as ridge or mean; fewgold alpha --by does slices of 0 and 1."
         )
     if cells is not None:
@@ -194,7 +195,7 @@ def _weights(sample: Sample, weights: Any) -> FloatArray:
 def _shares(
     weights: FloatArray, omega: FloatArray, rows: IntArray, cells: IntArray | None
 ) -> FloatArray:
-    """What each rated segment counts for, sum 1: (n,)."""
+    """Weight of each rated segment, sum 1: (n,)."""
     if cells is None:
         return np.asarray(weights / weights.sum())
     count = int(cells.max()) + 1
@@ -223,9 +224,9 @@ def _centre(
 def _part(
     sample: Sample, design: Design, omega: FloatArray, shares: FloatArray, keep: BoolArray
 ) -> Design:
-    """The design of the rated segments that count, as a sample of those of the pool that count.
+    """The design of the rated segments with weight, as a sample of those in the pool.
 
-    Chances are taken given how many were rated: of a slice with 20 segments of which 15 happen to
+    Chances are conditional on the number rated: of a slice with 20 segments of which 15 happen to
     be rated, a quarter is left to chance.
     """
     plain = bool((omega[omega > 0] == omega.max()).all())
@@ -256,7 +257,7 @@ def _part(
 
 
 def _regrouped(design: Design, keep: BoolArray, units: IntArray | None) -> IntArray:
-    """Groups along a line with the segments that do not count left out."""
+    """Groups along a line without the segments of weight 0."""
     groups, count = design.groups[keep], design._n_groups
     own = np.arange(groups.size) if units is None else units
     per_group = design._unit_groups.size / count
@@ -273,7 +274,7 @@ def _regrouped(design: Design, keep: BoolArray, units: IntArray | None) -> IntAr
 def _documents(
     sample: Sample, design: Design, omega: FloatArray, keep: BoolArray
 ) -> dict[str, Any]:
-    """What the working model of documents needs to know of those that count."""
+    """What the working model of documents needs to know about segments with weight."""
     if design.documents is None or design.shares is None:
         return {}
     rows, size = sample.indices[keep], len(sample.pool)
@@ -376,7 +377,7 @@ class AffineEstimate:
         return _signed(self.base, self.of, confidence)
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         return _summary(self, confidence)
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
@@ -415,7 +416,7 @@ def ratio(
     """Σ y / Σ x over the pool, such as errors per word.
 
     The mean of y − R x is estimated as any mean is, with metrics, and R moved to where it is 0
-    (one step of Newton's from the plain ratio). Its error is that of the linearised ratio.
+    (one step of Newton's from the plain ratio). Its standard error is that of the linearised ratio.
 
     Parameters
     ----------
@@ -488,7 +489,7 @@ class QuantileEstimate:
         return _signed(self.base, self.of, confidence)
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         return _summary(self, confidence)
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
@@ -518,14 +519,16 @@ def quantile(
     Francisco and Fuller (1991), Quantile estimation with a complex survey design, Ann. Statist. 19.
     """
     if not 0 < p < 1:
-        raise DataError(f"a quantile lies above 0 and below 1, such as 0.5; got {p!r}.")
+        raise DataError(
+            f"the probability of a quantile must lie between 0 and 1, such as 0.5; got {p!r}."
+        )
     if ratings.scores.ndim != 1:
         raise DataError("a quantile is estimated one study at a time: ratings.draw(k).")
     levels = np.unique(ratings.scores)
     known: dict[int, LinearEstimate] = {}
 
     def share(k: int) -> LinearEstimate:
-        """Of scores up to a level; of those below all that were seen for −1."""
+        """Share of scores up to a level; for −1, below all that were seen."""
         if k not in known:
             cut = Cut("<", float(levels[0])) if k < 0 else Cut("<=", float(levels[k]))
             known[k] = mean_of(ratings.cut(cut), estimator, weights)
@@ -565,8 +568,8 @@ def mean_of(
     made = estimator.estimate(ratings)
     if not isinstance(made, LinearEstimate):
         raise DataError(
-            f"{estimator.name} gives a posterior of the mean. For totals, ratios and quantiles "
-            "take a linear estimator, such as ridge or mean."
+            f"{estimator.name} gives a posterior for the mean only. For totals, ratios and "
+            "quantiles use a linear estimator, such as ridge or mean."
         )
     return made
 

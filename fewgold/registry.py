@@ -191,8 +191,8 @@ def strategy(
 ) -> Estimator:
     """An estimator with its sampler, from a name such as ``docs-prop+cv-knn``.
 
-    A sampler alone takes the mean; an estimator alone takes its usual sampler. ``uniform`` is the
-    share of equal chances in the mixture of a sampler with uneven ones.
+    A sampler alone is used with the mean; an estimator alone with its usual sampler. ``uniform`` is
+    the share of equal chances in the mixture of a sampler with uneven ones.
     """
     if uniform is not None:
         made = strategy(name, pool)
@@ -228,7 +228,7 @@ def with_uniform(sampler: Sampler, uniform: float) -> Sampler:
 def strategy_names(pool: Population | None = None) -> list[str]:
     """The strategies of Saldías et al. (2022) and ours: what a simulation compares by default.
 
-    For a pool without documents or metrics, only those that do without.
+    For a pool without documents or metrics, only those that do not need them.
     """
     cv = [f"random+cv-{m}" for m in pool.metrics] if pool is not None else []
     names = [

@@ -1,4 +1,4 @@
-"""What was drawn, how it was drawn, and the human scores that came back."""
+"""Samples and their design, and the human scores of the sampled segments."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def _sheets() -> Any:
 
 @dataclass(frozen=True)
 class GapHandling:
-    """What was done about sampled segments without a rating.
+    """How sampled segments without a rating were handled.
 
     ``note`` is for readers, ``code`` for signatures; ``unrated`` counts the segments that were
-    given up, which the sample does not list any more.
+    given up and are no longer in the sample.
     """
 
     note: str
@@ -49,7 +49,7 @@ class GapHandling:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a user says of labels that exist, a sentence for readers and a code for signatures."""
+    """An assumption about existing labels: a sentence for readers and a code for signatures."""
 
     note: str
     code: str
@@ -57,7 +57,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class SampleInfo:
-    """Where a sample and its ratings come from: what signatures, files and reports tell of it.
+    """Where a sample and its ratings come from, for signatures, files and reports.
 
     There is one sampler and one seed (where known), or one for each wave if they differ.
     """
@@ -72,18 +72,18 @@ class SampleInfo:
 
     @property
     def sampler(self) -> str | None:
-        """The sampler; of waves that differ all of them, as ``random+docs-sys``."""
+        """The sampler; if waves differ, all of them, such as ``random+docs-sys``."""
         return "+".join(self.samplers) or None
 
     @property
     def seed(self) -> int | str | None:
-        """The seed; of waves that differ all of them, as ``1+2``."""
+        """The seed; if waves differ, all of them, such as ``1+2``."""
         if len(self.seeds) > 1:
             return "+".join(map(str, self.seeds))
         return self.seeds[0] if self.seeds else None
 
     def then(self, wave: SampleInfo) -> SampleInfo:
-        """What is known of two waves together."""
+        """The combined information of two waves."""
 
         def both(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
             return first if first == second else first + second
@@ -99,7 +99,7 @@ class SampleInfo:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What files keep, by name; without what is not known."""
+        """As a dictionary for files, without unknown entries."""
         gaps = self.gaps
         found = {
             "sampler": self.sampler,
@@ -118,7 +118,7 @@ class SampleInfo:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> SampleInfo:
-        """From what a file keeps."""
+        """Read what `to_dict` wrote."""
         sampler, seed = record.get("sampler"), record.get("seed")
         gaps = None
         if "gaps" in record:
@@ -186,7 +186,7 @@ class Sample:
 
     @property
     def cost(self) -> FloatArray:
-        """What annotating each draw costs: the pool's cost, or 1 a segment."""
+        """What annotating each draw costs: the pool's cost, or 1 per segment."""
         if self.pool.cost is None:
             return np.full(self.indices.shape[:-1], float(self.n))
         return np.asarray(self.pool.cost[self.indices].sum(-1))
@@ -208,7 +208,9 @@ class Sample:
         import pandas as pd
 
         if self.indices.ndim != 1:
-            raise DataError("a batch of draws makes no table. Take one of them: sample.draw(k).")
+            raise DataError(
+                "a batch of draws cannot be one table. Take one of them: sample.draw(k)."
+            )
         pool, rows = self.pool, self.indices
         columns: dict[str, Any] = {"id": pool.ids[rows]}
         if pool.documents is not None:
@@ -276,14 +278,14 @@ class Sample:
     def from_sheet(
         cls, path: str | Path, pool: Any = None, *, design: str | Path | None = None
     ) -> Sample:
-        """The sample of a sheet that `to_sheet` or ``fewgold select`` wrote, whether rated or not.
+        """Read the sample from a sheet written by `to_sheet` or ``fewgold select``, rated or not.
 
         Parameters
         ----------
         path
             The sheet.
         pool
-            The pool, if it is not where the side file says. Another one is refused.
+            The pool, if it is not where the side file says. A different pool is refused.
         design
             The side file, if it is not beside the sheet.
         """
@@ -336,7 +338,7 @@ class Sample:
             mine, yours = type(ids[0]).__name__, type(next(iter(scores))).__name__
             raise DataError(
                 f"the pool's ids are of type {mine}, those of the ratings of type {yours}. Give "
-                "both alike, for instance as text."
+                "both the same type, for instance text."
             )
         if missing:
             raise DataError(
@@ -432,7 +434,7 @@ class Ratings:
         limits: Limits | None = None,
         **columns: Any,
     ) -> Ratings:
-        """Labels that exist, from a dataframe in which people labelled some of the rows.
+        """Existing labels, from a dataframe in which people labelled some of the rows.
 
         Parameters
         ----------
@@ -477,14 +479,14 @@ class Ratings:
         limits: Limits | None = None,
         design: str | Path | None = None,
     ) -> Ratings:
-        """The scores of a sheet that `Sample.to_sheet` or ``fewgold select`` wrote, filled in.
+        """Read the scores from a sheet written by `Sample.to_sheet` or ``fewgold select``.
 
         Parameters
         ----------
         path
             The sheet, its rows in any order.
         pool
-            The pool, if it is not where the side file says. Another one is refused.
+            The pool, if it is not where the side file says. A different pool is refused.
         human
             The column of scores, if not the one that was written empty; of several the mean.
         id
@@ -508,15 +510,14 @@ class Ratings:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What every result made from these ratings must say, such as what became of gaps."""
+        """Warnings that every result from these ratings shows, such as how gaps were handled."""
         info = self.sample.info
         parts = (info.chosen, info.gaps, info.adjudicated)
         found = [told.note for told in parts if told is not None]
         return tuple(found)
 
     def _signed(self) -> dict[str, str]:
-        """What signatures tell of the ratings: seed, pool, scores, version, scale, gaps and
-        orientations that the names of the metrics do not tell."""
+        """Facts for signatures: seed, pool, scores, version, scale, gaps and orientations."""
         from fewgold._version import __version__
 
         info, pool = self.sample.info, self.sample.pool

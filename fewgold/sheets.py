@@ -77,7 +77,7 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
     segments = record["segments"]
     indices = np.array([s["index"] for s in segments], dtype=np.int64)
     if indices.size and not (indices.min() >= 0 and indices.max() < len(pool)):
-        raise DataError("the design speaks of rows that the pool does not have.")
+        raise DataError("the design refers to rows that the pool does not have.")
     ids = [str(i) for i in pool.ids[indices]]
     wrong = [s["id"] for s, i in zip(segments, ids, strict=True) if s["id"] != i]
     refuse("of the design do not match the pool's rows", wrong, "Is it the same pool?")

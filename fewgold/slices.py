@@ -110,10 +110,10 @@ class Slices:
     def to_frame(self, confidence: float = 0.95) -> pd.DataFrame:
         """One row per slice.
 
-        ``low`` and ``high`` hold the score of this slice with the given confidence; ``low_all`` and
-        ``high_all`` those of all slices at once (Bonferroni). ``difference`` is that from all other
-        segments, with its own interval and a p-value ``p`` corrected for the number of slices. With
-        shrinkage ``shrunk``, ``shrunk_low`` and ``shrunk_high`` are added.
+        ``low`` and ``high`` cover the score of this slice with the given confidence; ``low_all``
+        and ``high_all`` those of all slices at once (Bonferroni). ``difference`` is that from all
+        other segments, with its own interval and a p-value ``p`` corrected for the number of
+        slices. With shrinkage ``shrunk``, ``shrunk_low`` and ``shrunk_high`` are added.
         """
         import pandas as pd
 
@@ -178,7 +178,7 @@ class Slices:
         return "|".join([*parts, *(["shrink:yes"] if self.shrink else [])])
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A table for people."""
+        """A readable table."""
         heads, rows = self.cells(confidence)
         wide = [max(len(r[k]) for r in [heads, *rows]) for k in range(len(heads))]
         lines = [
@@ -227,7 +227,7 @@ class Slices:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know about the slices."""
+        """Remarks that a reader must know about the slices."""
         found = []
         if self.too_few:
             found.append(
@@ -352,7 +352,7 @@ def slices(
 
 
 def labels_of(pool: Pool, by: Any) -> tuple[str, NDArray[Any]]:
-    """What slices are made by, and the label of each segment of the pool."""
+    """The name of the slicing column, and the label of each pool segment."""
     if isinstance(by, Mapping):
         parts = {str(k): np.asarray(v) for k, v in by.items()}
     elif isinstance(by, str) or (isinstance(by, Sequence) and len(by) != len(pool)):
@@ -388,7 +388,7 @@ def _column(pool: Pool, name: str) -> NDArray[Any]:
 def _apart(own: Estimate | None, rest: Estimate | None, confidence: float) -> dict[str, float]:
     """The difference of a slice from all other segments; Welch's degrees of freedom.
 
-    Slices share no rating. What they share is the slopes, whose error is small beside their own.
+    Slices share no rating. They share the slopes, whose error is small compared with their own.
     """
     names = ("difference", "difference_se", "difference_low", "difference_high", "p")
     if own is None or rest is None:
@@ -417,8 +417,8 @@ def shrunk(
     """Scores of slices shrunk towards their common mean: value, standard error, low, high.
 
     The model of Fay and Herriot (1979): θ ~ N(μ, τ²), the estimate of θ has a known error. Both μ
-    and τ have flat priors and are integrated out (Gelman 2006), so that intervals count that τ is
-    not known. A slice without an estimate (NaN) gets what the others say of it.
+    and τ have flat priors and are integrated out (Gelman 2006), so that intervals allow for τ being
+    unknown. A slice without an estimate (NaN) is predicted from the others.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def _say(condition: object, message: str) -> None:
 
 
 def check_sampler(sampler: Sampler, *, unbiased: bool = True, draws: int = 4000) -> None:
-    """Exact budget, no repeats, weights, seeds, batches, top-ups, census, pickling, unbiasedness.
+    """Check budget, repeats, weights, seeds, batches, top-ups, census, pickling, unbiasedness.
 
     ``unbiased=False`` for designs that are known to be biased: they must say so themselves.
     """
@@ -120,7 +120,7 @@ def _check_unbiased(name: str, sampler: Sampler, unbiased: bool, draws: int) -> 
 def check_estimator(
     estimator: Estimator, *, equivariant: bool = True, adequate: Cut | str | None = None
 ) -> None:
-    """Batches, affine scores, census, few ratings, intervals that nest, pickling, JSON.
+    """Check batches, affine scores, census, few ratings, nested intervals, pickling, JSON.
 
     ``equivariant=False`` for printed forms whose error depends on the origin of the scale, and for
     those that take ratings of 0 and 1 alone: for these ``adequate`` cuts the scores.
@@ -160,10 +160,10 @@ def check_estimator(
 
 def _check_intervals(name: str, estimate: Estimate) -> None:
     narrow, wide = estimate.interval(0.8), estimate.interval(0.99)
-    _say(wide.low <= narrow.low, f"{name}: the 99 % interval does not hold the 80 % one.")
-    _say(wide.high >= narrow.high, f"{name}: the 99 % interval does not hold the 80 % one.")
+    _say(wide.low <= narrow.low, f"{name}: the 99 % interval does not contain the 80 % one.")
+    _say(wide.high >= narrow.high, f"{name}: the 99 % interval does not contain the 80 % one.")
     inside = (narrow.low <= estimate.value + 1e-12) & (estimate.value <= narrow.high + 1e-12)
-    _say(inside, f"{name}: the interval does not hold the value.")
+    _say(inside, f"{name}: the interval does not contain the value.")
 
 
 def check_bound(
@@ -175,7 +175,7 @@ def check_bound(
     confidence: float = 0.9,
     population: Callable[[np.random.Generator], FloatArray] | None = None,
 ) -> None:
-    """Nesting, label, and coverage on a skewed population.
+    """Check nesting, label, and coverage on a skewed population.
 
     A guaranteed bound must cover at least as often as it says (less Monte-Carlo error); an
     approximate one may fall a tenth short, since the population is skewed.

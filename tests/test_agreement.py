@@ -191,7 +191,7 @@ def test_what_is_refused(given, message):
 
 def test_what_else_is_refused():
     answers = Answers(["a", "b"], ["x", "x"], [1, 2], [1, "late"])
-    with pytest.raises(DataError, match="of one kind"):
+    with pytest.raises(DataError, match="the same type"):
         answers.scores()
     with pytest.raises(FewgoldError, match="repeats must be one of last, first, mean"):
         answers_of([1]).scores(repeats="best")

@@ -191,7 +191,7 @@ def test_composite_ids_and_row_numbers() -> None:
     assert one == other
     found = read_labelled(table.drop(columns=["conversation", "turn"]), human="human")
     assert found.pool.ids.tolist() == [str(k) for k in range(1, 21)]
-    assert "there is no column of ids, so rows go by their number" in found.notes
+    assert "there is no column of ids, so rows are identified by their number" in found.notes
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_conversation_labelled_in_part_waits_or_is_taken_as_chance() -> None:
     with pytest.raises(DataError, match=r"1 of \d+ segments are unrated"):
         fewgold.estimate_mean(table, **args)
     made = fewgold.estimate_mean(table, **args, gaps="at-random")
-    assert "taken as missing at random" in made.summary()
+    assert "treated as missing at random" in made.summary()
 
 
 def test_labels_of_a_second_table() -> None:
@@ -236,7 +236,7 @@ def test_labels_of_a_second_table() -> None:
     joined = join_labels(table.drop(columns="human"), rated, "key")
     assert np.array_equal(joined["human"].to_numpy(float), table["human"], equal_nan=True)
     strange = pd.concat([rated, pd.DataFrame({"key": ["zz"], "human": [1.0]})])
-    with pytest.raises(DataError, match="1 of 81 labels are of rows that the table does not have"):
+    with pytest.raises(DataError, match="1 of 81 labels belong to rows that are not in the table"):
         join_labels(table.drop(columns="human"), strange, "key")
     with pytest.raises(DataError, match="has more than one label"):
         join_labels(table.drop(columns="human"), pd.concat([rated, rated]), "key")
@@ -332,7 +332,9 @@ def test_labels_in_a_file_of_their_own(messy: Path, tmp_path: Path) -> None:
     )
     assert two.exit_code == 0, two.stderr
     assert json.loads(two.stdout)["value"] == pytest.approx(json.loads(one.stdout)["value"])
-    assert "rows go by their number" not in two.stderr  # what labels are matched by is the id
+    assert (
+        "rows are identified by their number" not in two.stderr
+    )  # what labels are matched by is the id
 
 
 def test_the_report_states_the_assumption(messy: Path, tmp_path: Path) -> None:

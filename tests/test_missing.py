@@ -1,4 +1,4 @@
-"""Samples with unrated segments: wait, take the gaps for chance, or reckon with the worst."""
+"""Samples with unrated segments: wait, treat the gaps as missing at random, or assume the worst."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def test_every_estimate_says_that_it_rests_on_an_assumption():
     ratings = demo_gaps("docs-balanced").at_random()
     for name in ("mean", "ridge", "cv-knn"):
         made = registry.estimator(name).estimate(ratings)
-        assert "15 of 100 segments are unrated, taken as missing at random" in made.summary()
+        assert "15 of 100 segments are unrated, treated as missing at random" in made.summary()
         assert any("at random" in note for note in made.to_dict()["notes"])
         assert made.signature().endswith("|gaps:15-at-random")
 
@@ -316,7 +316,7 @@ def test_every_estimate_says_that_it_rests_on_an_assumption():
 def test_the_binary_model_says_so_too():
     partial = demo_gaps("random").cut("<= 0")
     made = BinaryPosterior().estimate(partial.at_random())
-    assert "taken as missing at random" in made.summary()
+    assert "treated as missing at random" in made.summary()
     assert any("at random" in note for note in made.to_dict()["notes"])
     assert "gaps:15-at-random" in made.signature()
     spread = demo_gaps("docs-sys", 60).cut("<= 0")
@@ -358,7 +358,7 @@ def test_scores_by_id():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s * np.nan, "nothing to go by yet"),
+        (lambda s: s * np.nan, "nothing to estimate from yet"),
         (lambda s: s + np.inf, "is infinite"),
         (lambda s: s[:-1], "must have the shape of the sample"),
         (lambda s: s + 30, "outside the scale 0 to 25"),
@@ -412,7 +412,7 @@ def test_gaps_of_an_earlier_wave_are_still_told():
     assert "gaps:14-at-random" in made.signature()
     worst = again.bounds(Mean())
     assert "4 of 90 segments are unrated, and may have any score" in worst.notes[0]
-    assert "in an earlier wave, 10 of 60 segments are unrated, taken" in worst.notes[1]
+    assert "in an earlier wave, 10 of 60 segments are unrated, treated" in worst.notes[1]
     assert "gaps:4-worst-case+10-at-random" in worst.signature()
 
 
@@ -522,7 +522,7 @@ def test_gaps_by_document_and_at_the_end_are_found():
     assert frame.loc["length of source", "p"] > 0.05
     assert frame.loc["place in the sample", "p_holm"] < 0.01
     told = " ".join(partial.findings())
-    assert "come in bunches, by document" in told
+    assert "are clustered by document" in told
     # The first of a random order are a random sample; of any other they are not.
     assert "stand later in the list" not in told
     line = replace(sample, design=replace(sample.design, kind="systematic"))

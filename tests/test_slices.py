@@ -227,5 +227,5 @@ def test_ridge_with_fixed_slopes_and_refusals() -> None:
         weighted_mean(ratings, Ridge(), -np.ones(len(POOL)))
     with pytest.raises(DataError, match="one number per segment"):
         weighted_mean(ratings, Ridge(), np.ones(3))
-    with pytest.raises(DataError, match="above 0 and below 1"):
+    with pytest.raises(DataError, match="between 0 and 1"):
         quantile(ratings, Mean(), 1.0)

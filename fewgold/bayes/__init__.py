@@ -1,4 +1,4 @@
-"""Bayesian models of adequate/inadequate ratings and of metrics that make mistakes."""
+"""Bayesian models of adequate/inadequate ratings and of imperfect metrics."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

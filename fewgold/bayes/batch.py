@@ -1,4 +1,4 @@
-"""Mean, sd and quantiles of α for many studies at once, by the cheapest method that is exact.
+"""Mean, sd and quantiles of α for many studies at once, by the cheapest exact method.
 
 Which method serves a study depends on the number of metric-only ratings and on the shapes of the
 Betas: the mixture (`fewgold.bayes.mixture`), the reverse form (here) or nested integrals
@@ -123,7 +123,7 @@ def by_mixture(shape: Shapes) -> BoolArray:
 
 
 def smooth(shape: Shapes) -> BoolArray:
-    """Whether no shape below 1 makes the quadrature crude."""
+    """Whether all shapes are at least 1, where the quadrature is accurate."""
     return np.asarray(np.min([shape.ar, shape.br, shape.ae, shape.be], axis=0) >= 1)
 
 
@@ -208,7 +208,7 @@ _AGREE = 1e-8
 
 
 class Moments(NamedTuple):
-    """Means and variances of a batch, and by how much they may be wrong, relative to each."""
+    """Means and variances of a batch, with their relative error."""
 
     mean: FloatArray
     variance: FloatArray

@@ -1,10 +1,10 @@
-"""Items in categories of a metric: the posterior of the success rate, whatever the categories are.
+"""Items in categories of a metric: the posterior of the success rate for any categories.
 
 The categories may be the ratings of one metric, the patterns of several, or bins of its scores.
-Look from the metric to the human: ψ_j is the share of category j and v_j = P(adequate | category
+Seen from the metric: ψ_j is the share of category j and v_j = P(adequate | category
 j), and α = Σ_j ψ_j v_j. Of this test set the categories of all items are known, and what is unknown
 is how many of the unrated are adequate: a sum of beta-binomials. This is post-stratification, with
-a prior for categories in which little was rated.
+a prior for categories with few ratings.
 
 `PreferencePosterior` does the same for which of two outputs is better.
 """
@@ -302,9 +302,9 @@ def bins(scores: ArrayLike, count: int = BINS) -> IntArray:
     """The bin of each item, 0 for the lowest scores.
 
     Bins are cut at quantiles of the scores of the whole pool, which need no ratings. Their rates
-    are drawn to a trend (`Trend`), so that many bins do little harm with few ratings, and eight are
-    taken whatever their number. Of the variance of a binormal rating (half adequate, d' = 1.478) a
-    threshold explains 0.292, eight bins 0.368 and the score itself 0.373.
+    are shrunk towards a trend (`Trend`), so that many bins do little harm with few ratings, and
+    eight are used whatever their number. Of the variance of a binormal rating (half adequate, d' =
+    1.478) a threshold explains 0.292, eight bins 0.368 and the score itself 0.373.
 
     Parameters
     ----------
@@ -473,7 +473,7 @@ def _chances(a: FloatArray, b: FloatArray, unrated: IntArray) -> list[FloatArray
 
 
 def _heavy(weight: FloatArray) -> IntArray:
-    """Which of the weights (G,) to keep, so that next to nothing is left out."""
+    """Which of the weights (G,) to keep, so that almost nothing is left out."""
     order = np.argsort(weight)
     return np.asarray(order[np.cumsum(weight[order]) > _LEFT_OUT])
 
@@ -522,7 +522,7 @@ def outcomes(differences: ArrayLike, tie: float = 0.0) -> IntArray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreferencePosterior(CategoryPosterior):
-    """Posterior of the net preference, the share of wins less that of losses.
+    """Posterior of the net preference, the share of wins minus that of losses.
 
     `win`, `tie` and `loss` are the posteriors of the shares. Within each category of the metric the
     rated pairs must be a random sample. Arrays with more axes in front make a batch.
@@ -665,7 +665,7 @@ def _net_steps(prior: float, rated: FloatArray, unrated: FloatArray) -> Steps:
 
 
 def _net_mass(a: FloatArray, n: int) -> FloatArray:
-    """Chances of −n, …, n wins less losses among n items of one category, with shapes a (3,)."""
+    """Chances of −n, …, n wins minus losses among n items of one category, with shapes a (3,)."""
     i = np.arange(n + 1)
     loss, tie, win = gammaln(a[:, None] + i) - gammaln(1.0 + i)
     start = gammaln(a).sum() - gammaln(a.sum())

@@ -1,4 +1,4 @@
-"""Which systems differ: all pairs put to the test, with a correction for many comparisons."""
+"""Which systems differ: tests of all pairs, corrected for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def probability_greater(first: Posterior, second: Posterior, method: str = "exac
         shape = np.broadcast_shapes(first.shape, second.shape)
     except ValueError:
         raise FewgoldError(
-            f"batches that are compared must have shapes that fit; got {first.shape} and "
+            f"batches that are compared must have compatible shapes; got {first.shape} and "
             f"{second.shape}."
         ) from None
     if check_choice("method", method, ("exact", "normal")) == "normal":
@@ -129,7 +129,7 @@ class Significance:
         return np.asarray(reached)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair: who is ahead on average, by how much, P, p and the level reached.
+        """One row per pair: who is ahead on average, by how much, P, p and the level reached.
 
         ``level`` is NaN for pairs that do not differ.
         """

@@ -1,4 +1,4 @@
-"""What was counted: human ratings, metric ratings, and ratings of both; from labels or a table."""
+"""Counts of human ratings, metric ratings, and ratings by both; from labels or a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def whole_numbers(name: str, value: Any) -> IntArray:
-    """Counts: whole numbers, none negative."""
+    """Check counts: whole numbers, none negative."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -79,7 +79,7 @@ def paired(human: ArrayLike, metric: ArrayLike) -> tuple[BoolArray, FloatArray]:
 
 
 def check_two_classes(labels: BoolArray) -> None:
-    """Both adequate and inadequate items."""
+    """Check that there are both adequate and inadequate items."""
     if labels.all() or not labels.any():
         word = "adequate" if labels.all() else "inadequate"
         raise DataError(
@@ -89,7 +89,7 @@ def check_two_classes(labels: BoolArray) -> None:
 
 
 def hit_rates(tp: int, fn: int, fp: int, tn: int) -> tuple[float, float]:
-    """ρ and η as a 2 × 2 table has them; NaN where it has no item of a class."""
+    """ρ and η from a 2 × 2 table; NaN where it has no item of a class."""
     return tp / (tp + fn) if tp + fn else np.nan, tn / (tn + fp) if tn + fp else np.nan
 
 
@@ -149,7 +149,9 @@ class Counts:
             whole = [np.array(a) for a in np.broadcast_arrays(*whole)]
         except ValueError:
             shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, whole, strict=True))
-            raise DataError(f"counts of a batch must have shapes that fit; got {shapes}.") from None
+            raise DataError(
+                f"counts of a batch must have compatible shapes; got {shapes}."
+            ) from None
         for name, array in zip(names, whole, strict=True):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -221,7 +223,7 @@ class Counts:
         return replace(self, **numbers, effective=weighed)
 
     def flipped(self) -> Counts:
-        """The counts when 0 and 1 of the metric change places: for one with ρ + η < 1."""
+        """The counts with 0 and 1 of the metric swapped: for a metric with ρ + η < 1."""
         ones = self._metric_zeros
         weighed = None if self.effective is None else self.effective[..., ::-1, :]
         return replace(
@@ -241,7 +243,7 @@ class Counts:
 
     @property
     def _weights(self) -> tuple[FloatArray, ...]:
-        """What the likelihood has: tp, fn, tn and fp, then adequate and inadequate items."""
+        """Exponents of the likelihood: tp, fn, tn and fp, then adequate and inadequate items."""
         if self.effective is None:
             cells = self.tp, self.fn, self.tn, self.fp
             return (*(np.asarray(c) for c in cells), self._adequate, self._inadequate)
@@ -258,12 +260,12 @@ class Counts:
 
     @property
     def _adequate(self) -> IntArray:
-        """Adequate items among those that tell about the success rate."""
+        """Adequate items among those that inform about the success rate."""
         return np.asarray(self.human_ones + (self.tp + self.fn) * (self.pairs == "sample"))
 
     @property
     def _inadequate(self) -> IntArray:
-        """Inadequate items among those that tell about the success rate."""
+        """Inadequate items among those that inform about the success rate."""
         alone = np.asarray(self.human_total) - np.asarray(self.human_ones)
         return np.asarray(alone + (self.fp + self.tn) * (self.pairs == "sample"))
 
@@ -271,9 +273,10 @@ class Counts:
 def patterns(labels: ArrayLike) -> tuple[IntArray, tuple[str, ...]]:
     """The pattern of several metrics' ratings of each item, of those that occur.
 
-    One metric after the other, as if each had rated items of its own, counts what they share twice:
-    a metric and its copy would make the result surer. A pattern is counted once. The price is more
-    categories, most of them with few ratings, which is why those are drawn together (`Pooled`).
+    Treating metrics one after the other, as if each had rated different items, counts shared
+    information twice: a metric and its copy would narrow the interval. A pattern is counted once.
+    The price is more categories, most of them with few ratings, which is why those are shrunk
+    towards each other (`Pooled`).
 
     Parameters
     ----------
@@ -313,7 +316,7 @@ ALL = "(all)"
 
 @dataclass(frozen=True, eq=False)
 class BinaryTable:
-    """A row an item: its label (NaN where nobody rated), its system, its scores (NaN: a gap)."""
+    """One row per item: its label (NaN where nobody rated), its system, its scores (NaN: a gap)."""
 
     labels: FloatArray
     system: NDArray[np.object_]

@@ -2,7 +2,8 @@
 
 With ω = arcsin √x, so that x = sin² ω and 1 − x = cos² ω, a density like x^(a − 1) (1 − x)^(b − 1)
 becomes 2 sin^(2a − 1) ω cos^(2b − 1) ω: without singularity at the ends for a and b of ½, 1, 1½, …
-All integrals here are Gauss–Legendre sums over ω, on a window outside which nothing matters.
+All integrals here are Gauss–Legendre sums over ω, on a window that holds practically all of the
+mass.
 """
 
 from __future__ import annotations
@@ -147,9 +148,9 @@ class Curve(ABC):
     def panels(self) -> Panels: ...
 
     def shortest(self, confidence: float) -> FloatArray:
-        """Ends of the shortest interval that holds ``confidence``, by a grid that is refined.
+        """Ends of the shortest interval with mass ``confidence``, by a grid that is refined.
 
-        Of a density with one peak it is that of the highest density.
+        For a unimodal density it is the highest-density interval.
         """
         low, high = 0.0, 1 - confidence
         for _ in range(8):
@@ -258,7 +259,7 @@ def _place_of_mass(
 
 
 def singular(power: ArrayLike) -> BoolArray:
-    """Whether a density like x^(power − 1) is no polynomial of ω next to 0, and is felt there."""
+    """Whether a density like x^(power − 1) matters next to 0 and is not a polynomial of ω."""
     twice = 2 * np.asarray(power, dtype=np.float64)
     return np.asarray((twice < 16) & (twice != np.round(twice)))
 
@@ -284,7 +285,7 @@ class Panels(Curve):
         tolerance: float = 1e-9,
         powers: tuple[float, float] = (1.0, 1.0),
     ) -> Panels:
-        """Halve panels until what their polynomials miss is below ``tolerance`` of the mass.
+        """Halve panels until the error of their polynomials is below ``tolerance`` of the mass.
 
         ``window`` holds all of the mass that matters; the density is like x^(a − 1) next to 0 and
         like (1 − x)^(b − 1) next to 1, with ``powers`` (a, b).
@@ -425,7 +426,7 @@ class Panels(Curve):
         return float(np.sin(brentq(self._slope, low, high, xtol=1e-14)) ** 2)
 
     def _slope(self, omega: float) -> float:
-        """Slope of the density of x along ω, but for a positive factor."""
+        """Slope of the density of x along ω, up to a positive factor."""
         panel, place = self._locate(np.array([omega]))
         series, width = self.coefficients[panel[0]], float(self._widths[panel[0]])
         value = float(legendre.legval(place[0], series))
@@ -485,7 +486,7 @@ def chance_greater(first: Panels, second: Panels) -> float:
 
 
 def chances_greater(first: Sequence[Panels], second: Sequence[Panels]) -> FloatArray:
-    """`chance_greater` of many pairs: together where each has as many panels, and finite ends."""
+    """`chance_greater` of many pairs: vectorised where panels agree in number, ends finite."""
     found = np.empty(len(first))
     sizes = np.array([(len(a.edges), len(b.edges)) for a, b in zip(first, second, strict=True)])
     smooth = np.array([a.ends == b.ends == (0.0, 0.0) for a, b in zip(first, second, strict=True)])
@@ -551,7 +552,7 @@ class PanelBatch(NamedTuple):
     def fit(
         cls, low: FloatArray, high: FloatArray, density: FloatArray
     ) -> tuple[PanelBatch, FloatArray]:
-        """From densities of ω at `panel_nodes`, but for constants; and the error of each.
+        """Fit densities of ω at `panel_nodes`, up to constants; returns the error of each as well.
 
         The error is the largest of the last coefficients, relative to the highest density.
         """

@@ -1,4 +1,4 @@
-"""Ratings under any design as counts: what they are worth in ratings of a simple random sample.
+"""Effective counts: ratings under any design expressed as ratings of a simple random sample.
 
 The models of this package count rated items by category of a metric and by class. That is exact
 where the rated items of each category are a simple random sample of it: a simple random sample, or
@@ -8,15 +8,15 @@ and the total is scaled by the design effect, the variance under the design over
 sampling within categories (the pseudo-posterior of Savitsky and Toth 2016; Chen, Elliott and Little
 2010). That is an approximation, and summaries say so.
 
-A design effect from few ratings is noisy, and few whole documents hardly show it. So it is drawn to
-what the design lets expect: by the inverse-χ² prior that is conjugate to a variance, as in the
-moderated variances of Smyth (2004), worth ν₀ degrees of freedom around
+A design effect from few ratings is noisy, and few whole documents hardly show it. So it is shrunk
+towards the value expected under the design: by the inverse-χ² prior that is conjugate to a
+variance, as in the moderated variances of Smyth (2004), worth ν₀ degrees of freedom around
 
     d₀ = Σ (influence of a rating)² σ² / (the same under simple sampling) · (1 + (m − 1) ICC₀),
 
 with σ² = v (1 − v) for the rate v of the rating's category, and m the mean size of units that were
 drawn as a whole. The posterior mean of the design effect is (ν₀ d₀ + ν d̂) / (ν₀ + ν − 2), which
-also allows for what stays unknown of it.
+also allows for its remaining uncertainty.
 
 References
 ----------
@@ -81,7 +81,7 @@ def is_exact(design: Design, cells: IntArray, count: int) -> bool:
 def effective_counts(
     design: Design, cells: IntArray, adequate: BoolArray, rated: IntArray, unrated: IntArray
 ) -> Effective:
-    """Counts that weigh as much as the ratings of ``design`` do.
+    """Effective counts of the ratings under ``design``.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Coded(NamedTuple):
 def coded(
     ratings: Ratings, adequate: BoolArray, metric: str, threshold: Threshold, strict: bool
 ) -> Coded:
-    """What ``metric`` says of every segment, cut as ``threshold`` has it."""
+    """The labels of ``metric`` for every segment, cut at ``threshold``."""
     pool = ratings.sample.pool
     scores = scores_of(pool, metric)
     if threshold is None:
@@ -60,13 +60,13 @@ def coded(
         told = np.isfinite(at)
         at = np.where(told, at, np.median(scores))
         how = metric if at.ndim else f"{metric} {Cut(sign, float(at))}"
-        note = f"the ratings do not tell where to cut {metric} (all are alike), so it was cut at "
+        note = f"the ratings do not show where to cut {metric} (all are alike), so it was cut at "
         notes = () if told.all() else (note + "its median",)
         return Coded(np.array(Cut(sign, 0.0)(scores - at[..., None])), how, notes)
     number = isinstance(threshold, int | float)
     cut = Cut(sign, float(threshold)) if number else Cut.parse(threshold)  # type: ignore[arg-type]
     labels = cut(scores)
-    note = f"{metric} {cut} is {int(labels[0])} for every segment and tells nothing"
+    note = f"{metric} {cut} is {int(labels[0])} for every segment, so it says nothing"
     return Coded(labels, f"{metric} {cut}", (note,) if labels.min() == labels.max() else ())
 
 
@@ -81,7 +81,7 @@ def check_binary(metric: str, scores: FloatArray) -> BoolArray:
 
 
 def without_verdict(pool: Population, metric: str) -> BoolArray | None:
-    """Segments of which a judge of 0 and 1 said nothing; none where it is not such a judge.
+    """Segments without a verdict of a 0/1 judge; none where the metric is not such a judge.
 
     Gaps of a metric are filled with the mean of what is there, or of the system
     (`fewgold.io.filled`), which no verdict is.
@@ -120,7 +120,7 @@ def each_threshold(
 
 
 class Counted(NamedTuple):
-    """Rated items (..., J, 2) and unrated ones (..., J) by category, and what the former weigh."""
+    """Rated items (..., J, 2) and unrated ones (..., J) by category, with effective counts."""
 
     rated: IntArray
     unrated: IntArray
@@ -133,7 +133,7 @@ class Counted(NamedTuple):
 
 
 def counted(ratings: Ratings, adequate: BoolArray, codes: IntArray, count: int) -> Counted:
-    """Items by category ``codes`` (..., N) and class, as the design of the sample has them."""
+    """Items by category ``codes`` (..., N) and class, given the design of the sample."""
     rows, design = ratings.sample.indices, ratings.sample.design
     rated, unrated = tally(codes, rows, adequate, count=count)
     cells = codes[rows] if codes.ndim == 1 else np.take_along_axis(codes, rows, -1)
@@ -145,8 +145,8 @@ def counted(ratings: Ratings, adequate: BoolArray, codes: IntArray, count: int) 
 def documents_of(ratings: Ratings) -> IntArray | None:
     """The document of every segment, where its own ratings decided how many more it got.
 
-    Not where a model of the metrics decided: there weights do better, since how many ratings a
-    document got depends on its metrics, and these on its rate.
+    Not where a model of the metrics decided: there weights are better, since the number of ratings
+    of a document depends on its metrics, and these on its rate.
     """
     sample = ratings.sample
     design, pool, samplers = sample.design, sample.pool, sample.info.samplers
@@ -160,13 +160,13 @@ def documents_of(ratings: Ratings) -> IntArray | None:
 
 
 def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
-    """What a reader must know of a sample that is no simple random one."""
+    """Remarks on a sample that is not a simple random one."""
     design, effective = ratings.sample.design, found.effective
     notes = []
     if found.adaptive:
         return (
             "approximate: the ratings decided which documents got more of them, so each document "
-            "has a rate of its own, drawn to that of all; metrics are not used",
+            "has a rate of its own, shrunk towards the overall rate; metrics are not used",
         )
     if effective is not None:
         note = f"approximate: the model takes the sample ({design._label}) in by its design effect"
@@ -197,7 +197,7 @@ def worse_than_chance(metric: str, counts: Counts) -> tuple[str, ...]:
         return ()
     return (
         f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate items, no better "
-        "than chance (ρ + η ≤ 1): it tells little, or its 0 and 1 are exchanged. Turn the cut "
+        "than chance (ρ + η ≤ 1): it says little, or its 0 and 1 are swapped. Turn the cut "
         "round, such as '<= …' instead of '>= …'; the estimate is the same either way unless the "
         "priors favour one",
     )
@@ -226,7 +226,7 @@ class RatedPosterior(Posterior):
     target
         ``"pool"`` or ``"process"``.
     notes
-        What a reader must know.
+        Remarks that a reader must know.
     approximate
         Whether the sample entered by effective counts, for want of an exact model of its design.
     """
@@ -285,7 +285,7 @@ class RatedPosterior(Posterior):
         return Mean(bound=bound).estimate(ratings)
 
     def signature(self, confidence: float = 0.95) -> str:
-        """All that is needed to tell how the number was made, in one line."""
+        """How the number was made, in one line."""
         kind = self.kind.spelled if isinstance(self.kind, Bound) else self.kind
         how = f"posterior-{kind}-{self.target}"
         told = not self.how or self.how.replace(" ", "") in self.method
@@ -294,7 +294,7 @@ class RatedPosterior(Posterior):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what the ratings themselves warn of."""
+        """The notes, and warnings that follow from the ratings."""
         return (*self.notes, *self.ratings.warnings)
 
     @property
@@ -310,7 +310,7 @@ class RatedPosterior(Posterior):
         return f"from {self.ratings.n} of {len(self.ratings.sample.pool)} segments{of}"
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         self._check_single("summary")
         low, high = self.interval(confidence)
         lines = [
@@ -358,7 +358,7 @@ _JOINTLY = 4  # metrics; with more, patterns are too many and too rare, and the 
 def parts_posterior(
     rated: IntArray, unrated: IntArray, priors: Priors, effective: FloatArray | None = None
 ) -> Posterior:
-    """From items (..., 3) that a judge of 0 and 1 failed, passed, and said nothing of.
+    """The posterior from items (..., 3) that a 0/1 judge failed, passed or left without a verdict.
 
     ``rated`` is (..., 3, 2), by class. The sizes of both parts are those of the test set, the same
     in each draw.
@@ -383,9 +383,10 @@ def parts_posterior(
 class BinaryPosterior(Estimator):
     """Share of adequate segments by the Bayesian model of success rate and metric errors.
 
-    Ratings are 0 or 1 (`Ratings.cut` makes them so). The segments that people rated tell how often
-    the metric is right, on adequate ones (ρ) and on inadequate ones (η); with that, what the metric
-    says of all others is corrected. Rated and unrated segments never overlap, so none counts twice.
+    Ratings are 0 or 1 (`Ratings.cut` makes them so). The segments that people rated show how often
+    the metric is right, on adequate ones (ρ) and on inadequate ones (η); with that, the metric's
+    labels of all others are corrected. Rated and unrated segments never overlap, so none counts
+    twice.
 
     Parameters
     ----------
@@ -523,7 +524,7 @@ class BinaryPosterior(Estimator):
 
     @property
     def _rates_known_before(self) -> bool:
-        """Whether the priors say something of ρ or η."""
+        """Whether the priors are informative about ρ or η."""
         return self.priors is not None and self.priors != Priors(alpha=self.priors.alpha)
 
     def _check_plain(self, what: str) -> None:
@@ -546,12 +547,11 @@ class BinaryPosterior(Estimator):
     ) -> tuple[Posterior, Counted, tuple[str, ...]]:
         """Documents as categories, for samplers that decide by the ratings so far.
 
-        A document whose first ratings are alike gets no more, so its mean is biased, and weights
-        do not mend that. A likelihood does not depend on why one stopped, if the model knows all
-        that the decision was based on: the ratings of each document (Rubin 1976). So documents
-        have rates of their own, drawn to a common one by as much as they agree (`Pooled`).
-        Crossing documents with a metric would break that: both parts of a document share what is
-        peculiar to it.
+        A document whose first ratings are alike gets no more, so its mean is biased, and weights do
+        not correct that. A likelihood does not depend on why one stopped, if the model knows all
+        that the decision was based on: the ratings of each document (Rubin 1976). So documents have
+        rates of their own, shrunk towards a common one the more they agree (`Pooled`). Crossing
+        documents with a metric would break that: both parts of a document share its peculiarities.
         """
         count = int(documents.max()) + 1
         rated, unrated = tally(documents, ratings.sample.indices, adequate, count=count)
@@ -610,7 +610,7 @@ class BinaryPosterior(Estimator):
         assert self.priors is not None
         if self.target == "process":
             raise FewgoldError(
-                f"{metric} says nothing of some segments, and then priors of ρ and η are for the "
+                f"{metric} has no value for some segments, and then priors of ρ and η are for the "
                 "share of this test set: leave out target='process', or the priors."
             )
         gaps = self._gaps(ratings, metric)
@@ -619,7 +619,8 @@ class BinaryPosterior(Estimator):
         codes = np.where(gaps, 2, said).astype(np.int64)
         found = counted(ratings, adequate, codes, 3)
         notes = (
-            f"{int(gaps.sum())} of {gaps.size} segments have no {metric}: there people alone tell",
+            f"{int(gaps.sum())} of {gaps.size} segments have no {metric}: these count by human "
+            "ratings only",
         )
         posterior = parts_posterior(found.rated, found.unrated, self.priors, found.weights)
         return posterior, found, metric, notes

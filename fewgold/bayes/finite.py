@@ -293,7 +293,7 @@ class PartsPosterior(Posterior):
 
     The rates of the parts are independent beforehand, so that the numbers of adequate items add
     up. Where a judge has verdicts on one part only, what was known of it before (`Priors` of ρ and
-    η) tells about that part, and people alone about the other.
+    η) informs about that part, and human ratings alone about the other.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ class PartsPosterior(Posterior):
 def prior_of_part(alpha: Beta, share: float) -> Beta:
     """The prior of the rate of a part with this share of the items.
 
-    What was known of all is shared out by size; each part keeps what one item is worth, or all if
+    The prior information is divided by size; each part keeps at least one item's worth, or all if
     that is less.
     """
     total = sum(alpha)
@@ -361,10 +361,10 @@ def posterior_of(
     counts: Counts, priors: Priors | None, target: str, *, unrated: int = 0,
     known: Counts | None = None,
 ) -> AlphaPosterior | PoolPosterior | ProcessPosterior:  # fmt: skip
-    """Of the success rate in this test set (``"pool"``), or of what made the items.
+    """The posterior of the success rate in this test set (``"pool"``), or of the process behind it.
 
-    With millions of items, next to none of them rated, the two are one: their sd differs by less
-    than 0.05 %. Then the second is taken for the first, which counts all numbers of adequate ones.
+    With millions of items, almost none of them rated, the two coincide: their sd differs by less
+    than 0.05 %. Then the second replaces the first, which sums over all numbers of adequate items.
     """
     rated, rest = counts._adequate + counts._inadequate, counts.metric_total + unrated
     huge = np.min(rest) > _HUGE and np.max(rated / rest) < _FEW_RATED

@@ -98,7 +98,7 @@ def _ratio(i: FloatArray, a: FloatArray, b: FloatArray, n: FloatArray) -> FloatA
 
 
 def log_beta_binomial(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
-    """Log chances of 0, 1, …, n of BetaBinomial(n; a, b), but for a constant: (..., n + 1).
+    """Log chances of 0, 1, …, n of BetaBinomial(n; a, b), up to a constant: (..., n + 1).
 
     The logarithms of the ratios are summed up, which loses fewer digits than differences of log Γ.
     """
@@ -582,7 +582,7 @@ def mixtures(
 
 @lru_cache(maxsize=1)
 def _huge(*values: float) -> Mixtures:
-    """Of one study, kept: the next question is likely to be about the same."""
+    """The mixture of one study, cached: the next call is likely to be about the same study."""
     shape = Shapes(*(np.array([x]) for x in values))
     found, good = _weight_rows(shape)
     return found if good[0] else next(_one_by_one(shape, None, np.array([0])))[1]
@@ -655,7 +655,7 @@ def _factor_beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray
 
 
 def _factor_rows(shape: Shapes, first: IntArray, size: int) -> FloatArray:
-    """S(s) of s = first, …, first + size − 1, but for a constant; 0 where there is no such s."""
+    """S(s) of s = first, …, first + size − 1, up to a constant; 0 where there is no such s."""
     a0, b0, ar, br, ae, be, m, k = (x[:, None] for x in shape)
     total = m + k
     if np.all(a0 + 1 == ar + br) and np.all(b0 + 1 == ae + be):

@@ -1,7 +1,7 @@
-"""Which of two systems people prefer, from a table: some pairs judged by people, all by a judge.
+"""Which of two systems people prefer: some pairs judged by people, all by a judge.
 
 Verdicts are words (A, B, tie, or the names of the systems) or differences of scores. The pairs that
-people judged correct what the judge says of the others: see `PreferencePosterior`.
+people judged correct the judge's verdicts on the others: see `PreferencePosterior`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Preferences:
     Attributes
     ----------
     posterior
-        Of the net preference: the share of pairs that ``a`` wins less the share that ``b`` wins.
+        Of the net preference: the share of pairs that ``a`` wins minus the share that ``b`` wins.
     a, b
         Names of the two systems.
     judges
@@ -52,7 +52,7 @@ class Preferences:
         Shares of wins of ``b``, ties and wins of ``a`` among the pairs that people judged, and
         among those that the judges did.
     notes
-        What a reader must know.
+        Remarks that a reader must know.
     """
 
     posterior: PreferencePosterior
@@ -96,7 +96,7 @@ class Preferences:
         return pd.DataFrame(rows)
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A table for people."""
+        """A readable table."""
         level = f"{100 * confidence:.6g}% interval"
         wide = max(9, len(self.a), len(self.b))
         judged = (
@@ -131,7 +131,7 @@ class Preferences:
         }  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
-        """Shares of wins and ties with their intervals; what the judges say beside them."""
+        """Shares of wins and ties with their intervals, beside those of the judges."""
         from fewgold.plots import corrected_forest
 
         frame = self.to_frame(confidence).iloc[:3]

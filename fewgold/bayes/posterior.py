@@ -1,4 +1,4 @@
-"""The posterior of the success rate α, which is an estimate like any other.
+"""Posteriors of the success rate α, with the interface of all estimates.
 
 `Posterior` turns distributions, curves or steps, into the parts of an estimate: every model of this
 package is one. `AlphaPosterior` is the model of von Däniken et al. (2022).
@@ -56,7 +56,7 @@ class Steps(NamedTuple):
         return np.asarray(self.values[np.minimum(at, self.values.size - 1)])
 
     def shortest(self, confidence: float) -> FloatArray:
-        """Ends of the shortest interval that holds ``confidence``."""
+        """Ends of the shortest interval with mass ``confidence``."""
         below = self.below
         last = np.searchsorted(below, np.append(0.0, below[:-1]) + confidence - 1e-13)
         fits = last < self.values.size
@@ -100,7 +100,7 @@ class Posterior(ABC):
     @property
     @abstractmethod
     def _source(self) -> str:
-        """What it was made from, in a line."""
+        """The data behind it, in one line."""
 
     @property
     def _about(self) -> str:
@@ -130,7 +130,7 @@ class Posterior(ABC):
 
     def draw(self, k: Any) -> Posterior:
         """The ``k``-th of a batch, or a smaller batch."""
-        raise FewgoldError("this is one posterior and no batch to draw from.")
+        raise FewgoldError("this is a single posterior, not a batch to draw from.")
 
     @property
     def mean(self) -> FloatArray:
@@ -153,7 +153,7 @@ class Posterior(ABC):
         return self.sd
 
     def _stack(self, answers: Sequence[Any]) -> FloatArray:
-        """An answer of each posterior: (*batch, …)."""
+        """Stack one result per posterior: (*batch, …)."""
         array = np.array(answers, dtype=np.float64)
         return array.reshape(self.shape + array.shape[1:])
 
@@ -170,7 +170,7 @@ class Posterior(ABC):
     def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
         """Credible interval: equal tails, or ``kind="hdi"``, the shortest.
 
-        Shares of a test set are steps, so it holds a little more than ``confidence``.
+        Shares of a test set are discrete, so its probability is slightly above ``confidence``.
         """
         check_confidence(confidence)
         if check_choice("kind", kind, ("equal", "hdi")) == "equal":
@@ -189,7 +189,7 @@ class Posterior(ABC):
         return self._stack([each.sample(size, generator) for each in self._distributions])
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         self._check_single("summary")
         low, high = self.interval(confidence)
         return (
@@ -243,7 +243,7 @@ def check_chances(p: ArrayLike) -> FloatArray:
     """Probabilities from 0 to 1."""
     chances = np.asarray(p, dtype=np.float64)
     if not np.all((chances >= 0) & (chances <= 1)):
-        raise FewgoldError(f"a quantile is asked for at probabilities from 0 to 1; got {p!r}.")
+        raise FewgoldError(f"quantiles need probabilities from 0 to 1; got {p!r}.")
     return chances
 
 
@@ -317,7 +317,7 @@ class AlphaPosterior(Posterior):
     @property
     def _source(self) -> str:
         c, rates = self.counts, self.priors._known_rates
-        idle = "; rho + eta = 1, so those of the metric tell nothing"
+        idle = "; rho + eta = 1, so the metric ratings carry no information"
         return (
             f"from {int(c.human_total)} human, {int(c._paired_total)} paired and "
             f"{int(c.metric_total)} metric ratings{idle if rates and sum(rates) <= 1 else ''}"
@@ -462,10 +462,10 @@ class AlphaPosterior(Posterior):
 
     @cached_property
     def informative(self) -> FloatArray:
-        """P(ρ + η > 1): the chance that a 1 of the metric speaks for an adequate item.
+        """P(ρ + η > 1): the chance that a 1 of the metric is evidence of an adequate item.
 
-        Near 0, the metric is the wrong way round: see `Counts.flipped`. Near ½, the ratings do not
-        tell. The posterior of α is right in either case.
+        Near 0, the metric is the wrong way round: see `Counts.flipped`. Near ½, the ratings leave
+        it open. The posterior of α is right in either case.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What is known before any rating."""
+"""Priors: what is known before any rating."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Priors:
             raise FewgoldError(
                 f"rho and eta must both be known numbers or both have Beta priors; got "
                 f"rho={self.rho!r} and eta={self.eta!r}. A tight prior such as (700, 300) stands "
-                "for a rate that is known nearly."
+                "for a rate that is almost known."
             )
 
     @classmethod
@@ -64,10 +64,10 @@ class Priors:
         cls, tp: float, fn: float, fp: float, tn: float, *, weight: float = 1.0,
         alpha: Beta = (1.0, 1.0),
     ) -> Priors:  # fmt: skip
-        """From what the same judge got right and wrong before, such as last month.
+        """Priors from counts of what the same judge got right and wrong before, such as last month.
 
-        Each earlier item counts as ``weight`` of an item of now: below 1 where the judge or the
-        outputs may have changed. About the success rate of now earlier ones say nothing.
+        Each earlier item counts as ``weight`` of a current item: below 1 where the judge or the
+        outputs may have changed. Earlier items say nothing about the current success rate.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class Priors:
     def from_means(
         cls, *, alpha: Beta | None = None, rho: Beta | None = None, eta: Beta | None = None
     ) -> Priors:
-        """From a mean and the number of items that it is worth, for each rate that is given.
+        """Priors from a mean and the number of items that it is worth, for each given rate.
 
         A rate of mean m worth n items has the prior Beta(m n, (1 − m) n); others are uniform.
 
@@ -115,7 +115,7 @@ class Priors:
         Rates are given as counts (``rho=30/40``: 30 of 40 adequate items recognised) or as a mean
         and the number of items it is worth (``rho=0.75@40``); ``tp=30,fn=10,fp=5,tn=45`` gives the
         counts of both rates at once. Rates that are not named are uniform. ``weight=0.5`` lets each
-        earlier item count as half an item of now, for a judge that may have changed.
+        earlier item count as half a current item, for a judge that may have changed.
 
         Examples
         --------
@@ -173,7 +173,7 @@ class Priors:
         )
 
     def flipped(self) -> Priors:
-        """The priors when 0 and 1 of the metric change places, as in `Counts.flipped`.
+        """The priors with 0 and 1 of the metric swapped, as in `Counts.flipped`.
 
         Examples
         --------
@@ -286,7 +286,7 @@ class CellPrior(Protocol):
 class Separate:
     """Each category by itself: v_j ~ Beta(a, b), uniform by default.
 
-    With many categories or few ratings it draws the result to a/(a + b): use it where each
+    With many categories or few ratings it shrinks the result towards a/(a + b): use it where each
     category has some ten ratings, or to get what `PoolPosterior` gives for one metric.
     """
 
@@ -302,7 +302,7 @@ class Separate:
 
 @dataclass(frozen=True)
 class Pooled:
-    """Categories are drawn to a common rate, by as much as the ratings say that they agree.
+    """Categories are shrunk towards a common rate, the more the ratings agree.
 
     Parameters
     ----------
@@ -327,10 +327,10 @@ class Pooled:
 
 @dataclass(frozen=True)
 class Trend:
-    """Categories in order are drawn to a trend over them, rising, falling or flat.
+    """Ordered categories are shrunk towards a trend: rising, falling or flat.
 
     The centres are μ_j = logistic(θ + slope · z_j), with z_j the normal score of the middle of
-    category j in the pool, or the ``places`` given. What does not follow the trend is left to κ, so
+    category j in the pool, or the ``places`` given. Deviations from the trend are left to κ, so
     that a metric whose best values lie in its middle does little harm.
 
     Parameters
@@ -400,7 +400,7 @@ def interpolation(panels: int, skip: int) -> FloatArray:
 
 
 def _single_node(rated: FloatArray, a: float, b: float) -> Nodes:
-    """Where nothing is summed over: v_j ~ Beta(a, b), with the ratings (D, J, 2) counted in."""
+    """A single node: v_j ~ Beta(a, b), updated with the ratings (D, J, 2)."""
     cells = rated[:, None, None]
     return Nodes(np.ones((len(rated), 1, 1)), a + cells[..., 1], b + cells[..., 0])
 
@@ -450,7 +450,7 @@ class _Models(NamedTuple):
         return expit(place), expit(-place)
 
     def log_posterior(self, omega: FloatArray) -> FloatArray:
-        """Log of prior times likelihood of (κ, slope, ω), but for the prior of the slope."""
+        """Log of prior times likelihood of (κ, slope, ω), without the prior of the slope."""
         up, down = self.centres(omega)
         slope, (a, b) = (self.share * up * down).sum(-1), self.rate
         prior = np.log(slope)

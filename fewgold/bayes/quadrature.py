@@ -66,7 +66,7 @@ _LEAST = -1 + 1e-16  # so that no logarithm is infinite
 
 
 def _log_kernel(up: float, down: float, s: FloatArray, c: FloatArray) -> FloatArray:
-    """log s^up c^down for s = 1 − c, less `_log_peak`.
+    """log s^up c^down for s = 1 − c, minus `_log_peak`.
 
     With a billion ratings the two logarithms have errors of 1e-7 that do not cancel. Counted from
     the peak at s₀ = up / (up + down) both come from one difference, and its error cancels.
@@ -80,14 +80,14 @@ def _log_kernel(up: float, down: float, s: FloatArray, c: FloatArray) -> FloatAr
 
 
 def _log_peak(up: float, down: float) -> float:
-    """What `_log_kernel` leaves out."""
+    """The constant that `_log_kernel` subtracts."""
     if up + down < _HUGE or min(up, down) <= 0:
         return 0.0
     return float(xlogy(up, up / (up + down)) + xlogy(down, down / (up + down)))
 
 
 class LineSegment(NamedTuple):
-    """What is inside for a given outer rate: factors (u + v s)^c and (u + v (1 − s))^c of s.
+    """The inner integrand for a given outer rate: factors (u + v s)^c and (u + v (1 − s))^c of s.
 
     ``ratings`` are those of the ratings by the metric alone, where they are inside.
     """
@@ -192,7 +192,7 @@ def _narrowest(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray
 
 
 def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """Log density of α, but for a constant, at ``alpha`` = 1 − ``beta``, each (n,).
+    """Log density of α, up to a constant, at ``alpha`` = 1 − ``beta``, each (n,).
 
     The constant has the peak of the kernel of the metric's ratings in it.
     """
@@ -216,15 +216,15 @@ def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArra
 def by_quadrature(shape: Shapes) -> Panels:
     """The density of α of one study by nested quadrature.
 
-    The quadrature is dear and right to the same relative error everywhere: so what it adds to the
-    prior is asked for at a few α and its logarithm interpolated, where that is exact enough.
+    The quadrature is expensive and has the same relative error everywhere: so it is evaluated at a
+    few α and the log ratio to the prior is interpolated, where that is exact enough.
     """
     return _by_quadrature(*(float(x) for x in shape))
 
 
 @lru_cache(maxsize=16)
 def _by_quadrature(*values: float) -> Panels:
-    """Kept: after the moments comes the interval."""
+    """Cached, since the interval is usually computed after the moments."""
     shape = Shapes(*(np.array(x) for x in values))
 
     def exact(alpha: FloatArray, beta: FloatArray) -> FloatArray:
@@ -260,7 +260,7 @@ def _by_quadrature(*values: float) -> Panels:
 def log_density_known(
     shape: Shapes, rates: tuple[float, float] | Rate, alpha: FloatArray, beta: FloatArray
 ) -> FloatArray:
-    """Log density of α but for a constant, at ``alpha`` = 1 − ``beta`` (..., n)."""
+    """Log density of α, up to a constant, at ``alpha`` = 1 − ``beta`` (..., n)."""
     rho, eta = rates
     one = np.maximum(alpha * rho + beta * (1 - eta), TINY)
     zero = np.maximum(alpha * (1 - rho) + beta * eta, TINY)
@@ -271,8 +271,8 @@ def log_density_known(
 def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
     """Refuse ratings that a metric with these rates cannot give, and rates the wrong way round.
 
-    A metric with ρ + η < 1 is as good as its opposite, but the rates are more likely mistaken for
-    error rates. With ρ + η = 1 the metric tells nothing, and the posterior is that of the human
+    A metric with ρ + η < 1 is as good as its opposite, but the rates are more likely error rates
+    given by mistake. With ρ + η = 1 the metric says nothing, and the posterior is that of the human
     ratings: the end of a scale in a table of accuracies, and no mistake.
     """
     rho, eta = rates
@@ -326,7 +326,7 @@ def _known_window(
 
 
 def log_joint(shape: Shapes, rho: FloatArray, eta: FloatArray) -> FloatArray:
-    """Log of the joint density at ρ and η (n,), but for the evidence."""
+    """Log of the unnormalised joint density at ρ and η (n,)."""
     parts = [np.empty(0)]
     for rows in batches(rho.size, 1000):
         rates = rho[rows, None], eta[rows, None]

@@ -1,4 +1,4 @@
-"""Several raters who all make mistakes: the success rate, and how good each of them is."""
+"""Several raters who all make mistakes: the success rate, and the accuracy of each rater."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AnswerPatterns:
-    """What was answered, sorted into patterns.
+    """Answers of raters to items, sorted into patterns.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class Model:
 
 
 class ChainDraws(NamedTuple):
-    """What chains of T sweeps left: (B, C, T) adequate items of unknown class, (B, C, T, 2R) rates,
+    """Draws of T sweeps of chains: (B, C, T) adequate items of unknown class, (B, C, T, 2R) rates,
     and (B, P) mean chances that an item of a pattern is adequate."""
 
     adequate: IntArray
@@ -219,8 +219,8 @@ def run(
     """Sweeps, doubled until every R-hat is at most 1.01 and there are enough effective draws.
 
     Enough is ``effective`` of the number of adequate items, and 400 of each rate. The last half of
-    all sweeps is what counts. Returns it, its health, (B, 1 + 2R) each, and how many sweeps were
-    made: 32,000 at the most, or fewer where there are so many raters that memory would end.
+    all sweeps is used. Returns it, its health, (B, 1 + 2R) each, and how many sweeps were made:
+    32,000 at the most, or fewer where there are so many raters that memory would end.
     """
     rng = np.random.default_rng(seed)
     longest = min(_LONGEST, _MEMORY // (model.counts.shape[0] * chains * 2 * model.raters))
@@ -305,7 +305,7 @@ def _column(name: str, values: ArrayLike, n: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterPosterior(Posterior):
-    """Posterior of the success rate from raters who err, without anybody taken for the truth.
+    """Posterior of the success rate from raters who err, without a gold standard.
 
     Each item is adequate with chance α. Rater r says 1 to an adequate item with chance ρ_r and 0
     to an inadequate one with chance η_r, **independently of the others given the class** (Dawid and
@@ -476,7 +476,7 @@ class RaterPosterior(Posterior):
 
     @cached_property
     def _model(self) -> Model:
-        """What the chains sample from."""
+        """The model that the chains sample from."""
         seen = self._answers
         a, b = self.priors._shapes(seen.humans, len(seen.names) - seen.humans)
         hit, miss, passed, failed = seen.cells
@@ -491,7 +491,7 @@ class RaterPosterior(Posterior):
 
     @property
     def _rhat(self) -> float:
-        """Worst R-hat over α and all rates: 1 where the chains have met."""
+        """Worst R-hat over α and all rates: 1 where the chains have converged."""
         return float(self._run[1].rhat.max())
 
     @property
@@ -600,31 +600,33 @@ class RaterPosterior(Posterior):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """Remarks that a reader must know."""
         found = []
         seen = self._answers
         most = np.isfinite(seen.patterns).sum(-1).max(initial=0)  # answers to one item
         if not np.isfinite(seen.gold).any() and most < 3:
             found.append(
-                "no item has three answers and there is no gold: the answers alone do not tell α "
-                "from the raters' errors, and the interval leans on the priors; have a third "
-                "rater, or gold items"
+                "no item has three answers and there is no gold: the answers alone cannot "
+                "separate α from the raters' errors, so the interval depends on the priors; add a "
+                "third rater, or gold items"
             )
         if len(seen.names) > seen.which.size:
             found.append(
-                f"{len(seen.names)} raters and {seen.which.size} items: is the table turned? Rows "
+                f"{len(seen.names)} raters and {seen.which.size} items: is the table transposed? "
+                "Rows "
                 "are items, columns are raters"
             )
         if self._rhat > MET:
             found.append(
-                f"the chains have not met after {self._run[2]} sweeps: R-hat is {self._rhat:.3f}, "
-                f"and they are worth {self._ess:.0f} independent draws; the answers tell little, "
-                "so have more of them, or gold items"
+                f"the chains have not converged after {self._run[2]} sweeps: R-hat is "
+                f"{self._rhat:.3f}, "
+                f"and they are worth {self._ess:.0f} independent draws; the answers say little, "
+                "so collect more of them, or gold items"
             )
         return tuple(found)
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         return "\n".join([super().summary(confidence), *(f"note: {n}" for n in self.notes)])
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A scalar metric as a judge of adequate and inadequate: where to cut it, and its ROC curve.
+"""A scalar metric as a judge of adequate and inadequate items: its threshold and ROC curve.
 
 Both look at every threshold at once: its 2 × 2 table, ρ (the true positive rate) and η (the true
 negative rate), and which of them a rule chooses.
@@ -217,7 +217,7 @@ class RocPoint:
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """What a metric tells about human labels at every threshold. Make it with `Roc.of`.
+    """The ROC curve of a metric against human labels. Make it with `Roc.of`.
 
     Parameters
     ----------
@@ -421,7 +421,7 @@ def _chi_square_tail(statistic: float, df: float) -> float:
 
 
 def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
-    """The system that ρ and η of the others serve worst, and the error of its success rate.
+    """The system for which the ρ and η of the others fit worst, and the error of its success rate.
 
     The error is corrected − α, with corrected = (p + η − 1)/(ρ + η − 1). Its standard error by the
     delta method has three parts: ρ and η of the others, and the system's own items, of which p and
@@ -490,7 +490,7 @@ class RocTable:
         return self.rocs[metric][system].at(self.cuts[metric][system])
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a metric and system.
+        """One row per metric and system.
 
         n items that people rated and the metric scored, ``gaps`` rated ones that it did not;
         ``alpha`` the share of adequate ones; the AUC with its standard error and interval; the
@@ -516,20 +516,20 @@ class RocTable:
         return pd.DataFrame(rows)
 
     def heterogeneity(self) -> pd.DataFrame:
-        """Whether systems share ρ and η of a metric: one row a metric with two systems or more.
+        """Whether systems share ρ and η of a metric: one row per metric with two systems or more.
 
         At the threshold chosen over all systems: the least and largest ρ and η of a system, and
         p-values of chi-square tests that all have the same ρ (``rho_p``), the same η
         (``eta_p``) and both (``p``). ``sparse`` says that a system has fewer than 5 expected
-        items in a cell, so that they are rough. With many ratings small differences are found
-        too, so look at what they do: ``worst`` is the largest error of a system's success rate
-        when the metric's rate is corrected with ρ and η of the other systems, ``worst_se`` its
-        standard error, and ``on`` that system.
+        items in a cell, so that they are rough. With many ratings small differences are found too,
+        so look at their effect: ``worst`` is the largest error of a system's success rate when the
+        metric's rate is corrected with ρ and η of the other systems, ``worst_se`` its standard
+        error, and ``on`` that system.
 
         Notes
         -----
-        The test takes the items of different systems for independent. Where systems were given
-        the same inputs, and a metric errs on the same of them, it finds too little.
+        The test treats the items of different systems as independent. Where systems were given the
+        same inputs, and a metric errs on the same ones, it finds too few differences.
         """
         import pandas as pd
 
@@ -548,7 +548,7 @@ class RocTable:
         return pd.DataFrame(rows)
 
     def plot(self) -> Figure:
-        """A panel a metric with a curve a system, the chosen points marked."""
+        """One panel per metric with a curve per system, the chosen points marked."""
         import pandas as pd
 
         from fewgold.plots import roc_panels
@@ -645,7 +645,7 @@ def roc_table(
         chosen[metric] = _cuts(rocs[metric], rule, (cuts or {}).get(metric), per_system)
     if priors is not None and priors._known_rates is not None:
         raise FewgoldError(
-            "priors with known rho and eta leave nothing to find out from the table."
+            "priors with known rho and eta leave nothing to estimate from the table."
         )
     return RocTable(rocs, chosen, gaps, rule, confidence, priors)
 
@@ -669,7 +669,7 @@ def _curves(table: BinaryTable, metric: str) -> tuple[dict[str, Roc], dict[str, 
 def _cuts(
     rocs: dict[str, Roc], rule: str, given: Cut | str | None, per_system: bool
 ) -> dict[str, Cut]:
-    """The cut of each system: the shared one where its own items do not tell."""
+    """The cut of each system: the shared one where its own items do not suffice."""
     shared = rocs[ALL].chosen(rule).cut if given is None else Cut.parse(given)
     own = per_system and given is None
     return {
@@ -717,7 +717,7 @@ def _cells(row: dict[Any, Any], cut: bool) -> list[str]:
 
 
 def _sentence(row: dict[Any, Any]) -> str:
-    """Whether the systems share ρ and η, and what becomes of it."""
+    """A sentence on whether the systems share ρ and η, and what follows."""
     p = row["p"]
     chance = "p unknown" if p != p else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     rough = ", rough: few items in a cell" if row["sparse"] else ""

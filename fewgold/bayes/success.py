@@ -1,7 +1,7 @@
 """Success rates of systems from a table in which people rated some rows and a metric all.
 
-`success_rates` corrects the metric by the rows that people rated too; `naive_table` sets that
-beside what the metric says when it is taken at its word.
+`success_rates` corrects the metric by the rows that people rated too; `naive_table` compares that
+with the metric taken at face value.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SOME = 10  # rated items, before they give reason to ask
 
 @dataclass(frozen=True, eq=False)
 class SuccessRates:
-    """A posterior for each system, and what it was made from. Made by `success_rates`."""
+    """A posterior for each system, with the data behind it. Made by `success_rates`."""
 
     posteriors: Mapping[str, Posterior]
     facts: Mapping[str, Mapping[str, Any]]
@@ -51,7 +51,7 @@ class SuccessRates:
         return f"SuccessRates({len(self.posteriors)} systems, {self.metric or 'people alone'})"
 
     def summary(self, confidence: float = 0.95) -> str:
-        """A line a system, for people."""
+        """One readable line per system."""
         lines = [
             f"{row['system']}: {row['mean']:.4f} ± {row['sd']:.4f}, "
             f"{100 * confidence:.6g}% credible interval {row['low']:.4f} to {row['high']:.4f}, "
@@ -61,17 +61,17 @@ class SuccessRates:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def plot(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
-        """Corrected rates with intervals, and what the metric says at its word."""
+        """Corrected rates with intervals, and the metric taken at face value."""
         from fewgold.plots import corrected_forest
 
         frame = self.to_frame(confidence).rename(columns={"mean": "score"})
         return corrected_forest(frame, ax, label="success rate", confidence=confidence)
 
     def to_frame(self, confidence: float = 0.95) -> pd.DataFrame:
-        """One row a system.
+        """One row per system.
 
         ``items`` of the system, ``rated`` by people, their share of adequate ones (``human``), the
-        share that the metric says (``naive``), posterior mean, sd and interval, and the share of
+        share according to the metric (``naive``), posterior mean, sd and interval, and the share of
         adequate and inadequate rated items that the metric recognises, ρ and η.
         """
         import pandas as pd
@@ -182,7 +182,7 @@ def success_rates(
                 + (
                     "they are a category of their own, beside its 0 and 1"
                     if alone
-                    else "there people alone tell"
+                    else "these count by human ratings only"
                 )
             )
         elif labels[own].min() == labels[own].max() and ours.size:  # it tells nothing
@@ -197,8 +197,8 @@ def success_rates(
         notes += _doubts(name, counts, how)
     if pairs == "calibration" and len(table.systems) > 1:
         notes.append(
-            "all systems share the errors of the metric as the rated rows show them; whether they "
-            "do, fewgold roc tells"
+            "all systems share the errors of the metric as the rated rows show them; fewgold roc "
+            "shows whether they do"
         )
     certain = [
         n for n, p in posteriors.items() if isinstance(p, PoolPosterior) and p._rated == p._size
@@ -215,7 +215,7 @@ def _by_category(
     table: BinaryTable, metrics: list[str], threshold: Cut | str | None, pairs: str, target: str,
     priors: Priors | None,
 ) -> SuccessRates:  # fmt: skip
-    """Several metrics, or bins of one: what they say of a row is its category."""
+    """Several metrics, or bins of one: their combined labels are the category of a row."""
     if pairs == "calibration" or (priors is not None and priors != Priors(alpha=priors.alpha)):
         raise DataError(
             "several metrics and bins have no ρ and η, so that pairs='calibration' and priors of ρ "
@@ -268,7 +268,7 @@ def _human_alone(
 
 
 def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
-    """What the 2 × 2 table gives reason to ask."""
+    """Questions that the 2 × 2 table raises."""
     of = "" if name == ALL else f" of {name}"
     tp, fn, fp, tn = counts._cells
     rated = tp + fn + fp + tn
@@ -277,14 +277,14 @@ def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
         return (f"all {rated} rated items{of} are {what}: are {other} left empty?",)
     if rated >= _SOME and not (tp + fp and tn + fn):
         return (
-            f"{metric} says {int(tn + fn == 0)} of all {rated} rated items{of}, so it tells "
+            f"{metric} says {int(tn + fn == 0)} of all {rated} rated items{of}, so it says "
             "nothing: is the threshold right?",
         )
     return worse_than_chance(metric + of, counts)
 
 
 def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tuple[BoolArray, str]:
-    """What the metric says of every row."""
+    """The metric's label of every row."""
     scores = table.scores[metric]
     said = ~np.isnan(scores)
     if not said.any():
@@ -309,7 +309,8 @@ def _with_gaps(
 ) -> Posterior:  # fmt: skip
     """Rows of a system in three categories: the metric's 0, its 1, and no verdict.
 
-    A judge that gives no answer may do so where outputs are bad, or good: the rated rows tell.
+    A judge that gives no answer may do so where outputs are bad, or good: the rated rows show
+    which.
     """
     codes = np.where(said, labels.astype(np.int64), 2)[own]
     rows = np.flatnonzero(table.rated[own])
@@ -322,7 +323,7 @@ def _with_gaps(
 def success_rates_of(
     counts: Counts, priors: Priors | None = None, target: str = "pool"
 ) -> SuccessRates:
-    """The success rate of one system from its counts, as `success_rates` has it from a table.
+    """The success rate of one system from its counts, as `success_rates` does for a table.
 
     Examples
     --------
@@ -346,8 +347,8 @@ def success_rates_of(
         facts |= {"rho": priors.rho, "eta": priors.eta}
     elif scored and not int(counts._paired_total):
         notes = (
-            "nobody rated items that the metric rated too, so nothing tells how often it is right: "
-            "the answer is that of the priors",
+            "nobody rated items that the metric rated too, so how often it is right is unknown: "
+            "the result rests on the priors alone",
         )
     elif scored:
         notes = _doubts(ALL, counts, "the metric")
@@ -367,7 +368,7 @@ def success_rates_chosen(
     target: str = "pool",
     priors: Priors | None = None,
 ) -> SuccessRates:
-    """As `success_rates`, where rated rows were not simply drawn at random.
+    """As `success_rates`, where rated rows are not a simple random sample.
 
     ``chosen`` says how those of each system were, as in `fewgold.estimate_mean`. Rows of unequal
     chances and whole documents count by their effective number (`BinaryPosterior`).
@@ -442,7 +443,7 @@ class NaiveTable:
         return f"NaiveTable({self.frame['system'].nunique()} systems, {len(metrics)} metrics)"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a metric, system and way (``how``).
+        """One row per metric, system and way (``how``).
 
         ``rated`` human ratings and ``scored`` ratings by the metric went into the mean, sd and
         interval. Where all items of the system have a human score, ``truth`` is their share of
@@ -471,7 +472,7 @@ class NaiveTable:
         return shown.loc[list(dict.fromkeys(part["system"]))]
 
     def summary(self) -> str:
-        """A table for people: people, then each metric at its word and corrected."""
+        """A readable table: people, then each metric at face value and corrected."""
         lines = []
         people = self.frame[self.frame["how"] == "human"].set_index("system")
         for metric, part in self.frame[self.frame["how"] != "human"].groupby("metric", sort=False):
@@ -492,7 +493,8 @@ class NaiveTable:
                 lines.append(f"{name:{wide}s}" + "".join(f"  {m:7.3f} ± {s:.3f}" for m, s in cells))
             lines.append("")
         lines.append(
-            "posterior mean ± sd; naive: the metric at its word; own: corrected by the rated rows "
+            "posterior mean ± sd; naive: the metric taken at face value; own: corrected by the "
+            "rated rows "
             "of the system"
         )
         if (self.frame["how"] == "pooled").any():
@@ -503,7 +505,7 @@ class NaiveTable:
         return "\n".join(lines)
 
     def plot(self, ax: Axes | None = None, *, how: str = "own") -> Axes:
-        """Corrected rates with intervals, and what each metric says at its word."""
+        """Corrected rates with intervals, and each metric taken at face value."""
         from fewgold.plots import corrected_forest
 
         check_choice("how", how, HOWS[2:])
@@ -522,7 +524,7 @@ class NaiveTable:
         return corrected_forest(frame, ax, label="success rate", confidence=self.confidence)
 
     def errors(self) -> pd.DataFrame:
-        """How far each way is from all human ratings: one row a metric and way.
+        """Error of each way against all human ratings: one row per metric and way.
 
         Mean and largest absolute error over the systems, ``kendall`` the rank correlation of the
         means with the truth (NaN where either is constant), ``coverage`` the share of intervals
@@ -568,13 +570,13 @@ def naive_table(
     confidence: float = 0.95,
     rng: RNGLike = None,
 ) -> NaiveTable:
-    """Success rates of systems: by humans, by metrics taken at their word, and corrected.
+    """Success rates of systems: by humans, by metrics taken at face value, and corrected.
 
     The ways (``how``):
 
     - ``human``: the human ratings of the system alone.
     - ``naive``: the labels of the metric as if a human had given them.
-    - ``own``: ρ and η from the rated items of the system, which tell about α too; the metric
+    - ``own``: ρ and η from the rated items of the system, which inform about α too; the metric
       adds its labels of the unrated items.
     - ``pooled``: as own, but all systems share ρ and η.
     - ``transfer``: no human rating of the system is used; ρ and η come from the rated items of
@@ -651,7 +653,7 @@ def naive_table(
             gaps = int(np.isnan(table.scores[metric][table.of(name)]).sum())
             if target == "pool" and gaps:
                 raise DataError(
-                    f"{metric!r} has no score for {gaps} items of {name}, so it tells nothing "
+                    f"{metric!r} has no score for {gaps} items of {name}, so it says nothing "
                     "about them: target='pool' needs scores of all items."
                 )
             for how, those, priors in _corrections(counts, name, (known or {}).get(metric)):
@@ -681,7 +683,7 @@ def _count_systems(
 
 
 def _at_its_word(own: Counts) -> Counts:
-    """The metric's labels in the place of human ones."""
+    """The metric's labels in place of human ones."""
     ones = own.metric_ones + own.tp + own.fp
     return Counts(human_ones=ones, human_total=own.metric_total + own._paired_total)
 
@@ -716,14 +718,14 @@ def _corrections(
 
 
 def _with_cells(counts: Counts, cells: IntArray) -> Counts:
-    """The same with a 2 × 2 table that tells about ρ and η alone."""
+    """The same with a 2 × 2 table that informs about ρ and η alone."""
     return replace(
         counts, **dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)), pairs="calibration"
     )
 
 
 def _estimate_row(how: str, posterior: Any) -> dict[str, Any]:
-    """A row but for the truth; ρ and η are those of the paired items, or the known ones."""
+    """A row without the truth; ρ and η are those of the paired items, or the known ones."""
     counts, priors = posterior.counts, posterior.priors
     rho, eta = hit_rates(*counts._cells)
     if priors is not None and priors._known_rates is not None:

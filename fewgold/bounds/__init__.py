@@ -1,4 +1,4 @@
-"""How far the estimate may be from the pool mean: bounds, each a class, and all by name."""
+"""Bounds: intervals for the pool mean, as classes and by name."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,7 @@
-"""Student's interval, and intervals that correct it for the shape of the error: Hall, likelihood.
+"""Student's interval, and intervals that adapt to skewness: Hall and empirical likelihood.
 
-Where the shape matters, an estimate of any design stands for a simple sample of the units that were
-drawn: their deviations from the mean have the skewness of the error.
+Where the shape matters, an estimate under any design is treated as a simple sample of the drawn
+units: their deviations from the mean have the skewness of the error.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 
 @dataclass(frozen=True)
 class Student(Bound):
-    """Student interval with finite population correction, on the degrees of freedom left.
+    """Student's t interval with finite population correction.
 
     Approximate: too narrow for very skewed scores and few ratings. Covers every design and
-    estimate. Infinite where the ratings are too few to show a spread.
+    estimate. Infinite where there are too few ratings to estimate a spread.
     """
 
     name: ClassVar[str] = "student"
@@ -44,7 +44,7 @@ class Student(Bound):
 
 
 def student_quantile(df: FloatArray, confidence: float) -> FloatArray:
-    """Student's quantile of a two-sided interval, found once where all draws have the same df."""
+    """Student's quantile of a two-sided interval, computed once if all draws have the same df."""
     shape = df.shape
     if df.size > 1 and (df == df.flat[0]).all():
         df = df.ravel()[:1]
@@ -52,7 +52,7 @@ def student_quantile(df: FloatArray, confidence: float) -> FloatArray:
 
 
 def _without_spread(estimate: LinearEstimate, confidence: float) -> FloatArray:
-    """How far off the mean can be although the ratings show no spread; infinite without a scale.
+    """Largest plausible error of the mean when ratings show no spread; infinite without a scale.
 
     The rule of three: were a share q of the pool at the end of the scale, n ratings would miss
     all of it with a chance of (1 − q)^n. Where weights differ, it hides in the heaviest unit.
@@ -73,10 +73,10 @@ EVEN = 0.95
 
 @dataclass(frozen=True)
 class Shape:
-    """The simple samples that stand for a batch of estimates where the shape of the error matters.
+    """Simple samples that represent a batch of estimates where the error's shape matters.
 
     Deviations of units sum to 0 and their squares to ``members``; they are 0 beyond the draw's own
-    number. The ``fraction`` of the pool that was drawn is as far as it counts for the variance.
+    number. ``fraction`` is the sampling fraction implied by the finite population correction.
     """
 
     units: FloatArray  # (draws, u)
@@ -94,11 +94,11 @@ class Shape:
 
 
 def shape_of(estimate: LinearEstimate) -> Shape:
-    """The shape of estimates of any design, batch axes made one.
+    """The shape of estimates under any design, batch axes flattened.
 
     Deviations are taken from the mean of all units where groups have few: within a pair they are
-    mirror images and all skewness is lost, though the score is as skewed as before. Not so where
-    weights are uneven: what sets groups apart would then pass for the shape of the error.
+    mirror images and all skewness is lost, though the score is as skewed as before. With uneven
+    weights they are not: differences between groups would then look like skewness of the error.
     """
     design = estimate.design
     members, count = count_units(design)
@@ -132,7 +132,7 @@ def shape_of(estimate: LinearEstimate) -> Shape:
 
 
 def count_units(design: Design) -> FloatPair:
-    """Units of each draw, and to how many of equal weight they come: (...) both."""
+    """Units of each draw, and the equivalent number of equal weight: (...) both."""
     weights, members = design._by_unit(design.weights), np.full(design.weights.shape[:-1], design.n)
     if design.units is not None:
         members = design.units.max(-1) + 1
@@ -143,8 +143,8 @@ def count_units(design: Design) -> FloatPair:
 class ShapeBound(Bound):
     """A bound that finds its ends, in standard errors from the value, from the shape alone.
 
-    Student's interval takes its place where there is no shape to speak of: under three units, no
-    spread, nothing left to chance.
+    Student's interval is used where no shape can be estimated: fewer than three units, no spread,
+    or a census.
     """
 
     kind: ClassVar[str] = "approximate"
@@ -176,15 +176,15 @@ class ShapeBound(Bound):
 
 @dataclass(frozen=True)
 class Hall(ShapeBound):
-    """Student's interval, its statistic turned straight by Hall's cubic, with a finite population.
+    """Student's interval, corrected for skewness by Hall's cubic, with a finite population.
 
     The studentised mean of skewed scores is skewed itself, the other way. With
     ``A = γ̂/sqrt(n(1−f))``, γ̂ the skewness of the ratings and f = n/N, the function
     ``g(u) = (∛(1 + 3p(u−q)) − 1)/p``, p = (2−f)A/6 and q = (1−2f)A/6, undoes that up to terms in
     1/n, and the interval is ``[x̄ − se·g(t), x̄ − se·g(−t)]``.
 
-    Approximate: covers more often than Student's on skewed scores, but is very wide now and
-    then, where few ratings happen to be very skewed. Covers every design and estimate through the
+    Approximate: covers more often than Student's on skewed scores, but is occasionally very wide,
+    when few ratings happen to be very skewed. Covers every design and estimate through the
     deviations of its units.
     """
 
@@ -202,7 +202,7 @@ class Hall(ShapeBound):
 
 
 def hall_transform(u: FloatArray, a: FloatArray, f: FloatArray) -> FloatArray:
-    """Hall's cubic: the value of the skewed statistic at which the straight one is ``u``.
+    """Hall's cubic: the value of the skewed statistic where the transformed one is ``u``.
 
     ``a`` is the skewness over sqrt(n(1−f)) and ``f`` the share of the pool that was drawn.
     """
@@ -214,18 +214,18 @@ def hall_transform(u: FloatArray, a: FloatArray, f: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Likelihood(ShapeBound):
-    """Adjusted empirical likelihood: means that weights on the ratings can have without effort.
+    """Adjusted empirical likelihood: means that weights close to equal can give.
 
     A mean m is in the interval if −2 log R(m) ≤ t²(1 − f), where R is the largest product of n
     times the weights of the units, the weights having the mean m. One unit is added, ``extra``
     times as far from m as the units' mean and on the other side, so that there are such weights
     for every m. The interval reaches further to the side of the long tail, as it should, without
-    any formula for skewness, and it cannot blow up as Hall's can. t is Student's quantile, and
-    1 − f the finite population correction.
+    any formula for skewness, and it cannot become extremely wide as Hall's can. t is Student's
+    quantile, and 1 − f the finite population correction.
 
     Infinite for very few units (fewer than 10 at 95 %), which cannot reject any mean.
 
-    Approximate: right in the limit, and of all intervals here the one that comes nearest to 95 %
+    Approximate: right in the limit, and of all intervals here the one with coverage closest to 95 %
     for its width on skewed scores. Covers every design and estimate through the deviations of its
     units.
 
@@ -274,7 +274,7 @@ _NEAR = 1e-9
 def _furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
     """The mean above that of x, 0, at which −2 log R is ``most``: (draws, n), (draws,) -> (draws,).
 
-    Infinite where even the farthest mean is not too far.
+    Infinite where no mean is rejected.
     """
     n = x.shape[-1]
     # Far out only n units on one side and the extra one on the other are left.
@@ -288,7 +288,7 @@ def _furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
 
 
 def _newton(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
-    """Newton's steps in the mean and the multiplier together; nan where they did not settle."""
+    """Newton's steps in the mean and the multiplier together; nan where they did not converge."""
     found = np.full(len(x), np.nan)
     live = np.arange(len(x))
     # A column for the extra unit; units move against the mean, the extra one with it.

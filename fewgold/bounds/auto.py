@@ -1,4 +1,4 @@
-"""The interval that suits the ratings."""
+"""Choose the interval that suits the ratings."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Auto(Bound):
     documents of uneven length, the equal of 10 even ones       `Likelihood`, approximate
     ==========================================================  ===================================
 
-    A unit is what was drawn as a whole: a segment, or a document. Skewness needs no case of its
-    own: all three approximate intervals adapt to it, and reach further to the side of the long
-    tail. Empirical likelihood is the narrowest of them and covers too often where units are few and
-    not skewed; Hall's is the widest and the one to have where they are very few. Documents drawn as
-    a whole are skewed in another way: one long document may hold a third of all the variance. There
-    the bootstrap covers 89 to 93 %, and the likelihood, the more careful one, 94 to 97 %.
+    A unit is what was drawn as a whole: a segment, or a document. Skewness needs no special case:
+    all three approximate intervals adapt to it, and reach further to the side of the long tail.
+    Empirical likelihood is the narrowest of them and covers too often where units are few and not
+    skewed; Hall's is the widest and the best choice for very few units. Documents drawn as a whole
+    are skewed in another way: one long document may hold a third of all the variance. There the
+    bootstrap covers 89 to 93 %, and the likelihood, the more careful one, 94 to 97 %.
 
     Scores count as having two values if all ratings lie at the limits and these are 0 and 1. For
     confidences above 99.9 % Hall's takes the bootstrap's place. It never chooses a guaranteed bound

@@ -1,4 +1,4 @@
-"""What bounds share: refusals that name what does cover the case, and what the scale allows."""
+"""Base classes of bounds: refusals that name an alternative, and clipping to the scale."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def design_hint(design: Design) -> str:
 
 
 def limits_hint(name: str) -> str:
-    """What to do where the limits of the scale are not known."""
+    """The hint shown where the limits of the scale are not known."""
     return (
-        f"{name} needs to know between which limits scores lie. Give them with the ratings, "
+        f"{name} needs the limits of the scale. Give them with the ratings, "
         "sample.rate(scores, limits=(0, 25)), from the scale and not from the answers; or use "
-        "bound=Student(), which is approximate and goes without."
+        "bound=Student(), which is approximate and does not need them."
     )
 
 
@@ -79,7 +79,8 @@ class TwoTailedBound(Bound):
 def check_share(upper: float) -> None:
     if not 0 < upper < 1:
         raise DesignError(
-            f"upper is the share of the misses at the upper end, between 0 and 1; got {upper!r}."
+            "upper, the share of the error probability at the upper end, must lie between 0 and "
+            f"1; got {upper!r}."
         )
 
 
@@ -108,7 +109,7 @@ def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:
 def interval_of_totals(
     estimate: LinearEstimate, limits: tuple[float, float], least: FloatArray, most: FloatArray
 ) -> Interval:
-    """The interval, from the least and largest total of the unrated scores on the unit scale.
+    """The interval, from the smallest and largest unrated total on the unit scale.
 
     Never beyond what is possible at all, and wide enough to hold the value of the estimate.
     """

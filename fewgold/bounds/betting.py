@@ -1,11 +1,12 @@
 """Betting on the scores of a simple random sample, read one by one in the random order of drawing.
 
-Scores are moved to [0, 1]. If m is the mean of the pool, that of what was not drawn before rating t
-is μ_t(m) = (N m − x_1 − … − x_{t−1})/(N − t + 1), and x_t is a fair draw from it. So the capital
-Π (1 + λ_t (x_t − μ_t)) of one who bets λ_t ≥ 0 on high scores, fixed before x_t is seen, is a
-nonnegative martingale if m is the mean, and a supermartingale if the mean is less: the chance that
-it ever reaches 1/δ is δ at most (Ville 1939; Waudby-Smith and Ramdas 2020, theorem 3.1). Means at
-which it does are rejected, and the rest is the interval. For its other end the scale is turned.
+Scores are moved to [0, 1]. If m is the mean of the pool, the mean of the segments that were not
+drawn before rating t is μ_t(m) = (N m − x_1 − … − x_{t−1})/(N − t + 1), and x_t is a fair draw from
+it. So the capital Π (1 + λ_t (x_t − μ_t)) of a bettor with bets λ_t ≥ 0 on high scores, fixed
+before x_t is seen, is a nonnegative martingale if m is the mean, and a supermartingale if the mean
+is less: the chance that it ever reaches 1/δ is δ at most (Ville 1939; Waudby-Smith and Ramdas 2020,
+theorem 3.1). Means at which it does are rejected, and the rest is the interval. For its other end
+the scale is turned.
 
 To keep clear of rounding, m is written as (x_1 + … + x_n + r)/N, where r ≥ 0 is the sum of the
 unrated scores. Then N m − x_1 − … − x_{t−1} = r + x_t + … + x_n, and none of these is negative.
@@ -39,7 +40,7 @@ _MOST = 0.1
 
 @dataclass(frozen=True)
 class OrderedBound(TwoTailedBound):
-    """A bound that goes by the ratings in the order they were drawn in, and by their limits.
+    """A bound that uses the ratings in the order of drawing, and the limits of the scale.
 
     It does not look at residuals, and holds for the mean of the pool whatever estimator made the
     value. It covers simple random samples, whose order of drawing is random.
@@ -73,15 +74,15 @@ class OrderedBound(TwoTailedBound):
 class Betting(OrderedBound):
     """Betting interval for a sample without replacement (Waudby-Smith and Ramdas).
 
-    A mean m is rejected if one who bets against it, rating by rating, ever has 1/δ times what he
-    began with: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))`` with ``μ_s(m) = (N m − S_{s−1})/(N − s + 1)``,
-    for either side with δ/2. The bets are ``λ_s = w_s sqrt(2 ln(2/δ) / (v_{s−1} Σ w²))``, capped at
-    ``0.9/μ_s``, where v is the variance of the ratings before and ``w_s = (N−n)/(N−s)``: what a
-    wrong mean is off by grows as the pool runs out.
+    A mean m is rejected if the capital of a bettor against it, rating by rating, ever reaches 1/δ
+    times the initial capital: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))`` with ``μ_s(m) = (N m −
+    S_{s−1})/(N − s + 1)``, for either side with δ/2. The bets are ``λ_s = w_s sqrt(2 ln(2/δ) /
+    (v_{s−1} Σ w²))``, capped at ``0.9/μ_s``, where v is the variance of the ratings before and
+    ``w_s = (N−n)/(N−s)``: the error of a wrong mean grows as the pool runs out.
 
     Guaranteed for every population between the limits, simple random samples and ratings in the
     order they were drawn in. It narrows with the spread of the scores, which Hoeffding's does
-    not. The capital falls in m, so that each end is a root of one function.
+    not. The capital is decreasing in m, so each end is the root of one function.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def fixed_size_total(side: Bets, miss: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Bets:
-    """Bets on high scores, one row for each draw: all that their capital is made of, (rows, n)."""
+    """Bets on high scores, one row per draw, with all that their capital depends on: (rows, n)."""
 
     rest: FloatArray  # sum of the ratings from this one on, in [0, 1] each
     payoff: FloatArray  # the rating, less the control variate
@@ -171,10 +172,10 @@ class Bets:
 def capital_factors(
     mean: FloatArray, payoff: FloatArray, margin: FloatArray | None, bets: FloatArray, cap: float
 ) -> FloatArray:
-    """What each rating multiplies the capital by, 1 + λ (payoff − μ), written over ``mean`` μ.
+    """Factors 1 + λ (payoff − μ) by which ratings multiply the capital; they overwrite ``mean`` μ.
 
     Bets λ are capped at ``cap / (μ + margin)``, so that no rating takes more than that share of the
-    capital. Each factor falls in the mean of the pool, and so does the capital.
+    capital. Each factor is decreasing in the mean of the pool, and so is the capital.
     """
     most = mean.copy() if margin is None else mean + margin
     np.maximum(most, 1e-300, out=most)
@@ -187,7 +188,7 @@ def capital_factors(
 
 
 def running_variance(values: FloatArray, prior: float, weight: float) -> FloatArray:
-    """Variance of the values before each one, drawn towards ``prior``: (rows, n).
+    """Variance of the values before each one, shrunk towards ``prior``: (rows, n).
 
     The prior counts as much as ``weight`` values; of v_t only x_1 … x_{t−1} are known.
     """
@@ -201,11 +202,11 @@ def running_variance(values: FloatArray, prior: float, weight: float) -> FloatAr
 def control_variate(
     scores: FloatArray, metric: FloatArray, rows: IntArray, start: int = 10, shrink: float = 10.0
 ) -> tuple[FloatArray, FloatPair]:
-    """A predictable control variate: what a metric tells of each rating, and its least and most.
+    """A predictable control variate: a metric's prediction of each rating, and its range.
 
     β_{t−1} (z_t − mean of z over all segments not drawn before) has mean 0 given the past, so that
-    taking it from x_t leaves the bet fair. ``metric`` (N,) is the pool's, ``rows`` (draws, n) the
-    segments in the order of drawing. Slopes β come from the ratings before, are shrunk by
+    subtracting it from x_t leaves the bet fair. ``metric`` (N,) is the pool's, ``rows`` (draws, n)
+    the segments in the order of drawing. Slopes β come from the ratings before, are shrunk by
     (t−1)/(t−1+shrink), and are 0 for the first ``start`` ratings. Any function of the metrics is
     fair: extreme values are moved to 3 standard deviations, so that a few of them do not force
     small bets.
@@ -248,10 +249,10 @@ def smallest_unrated(
     within: FloatPair,
     guess: FloatPair | None = None,
 ) -> FloatArray:
-    """Smallest unrated total that the betting test does not reject, on the safe side: (rows,).
+    """Smallest unrated total that the betting test does not reject, rounded down: (rows,).
 
     A total is rejected if the logarithm of its capital ever reaches ``goal``. ``within`` are the
-    ends of the search: nothing is looked for beyond them. ``guess`` is where to start, and by how
+    ends of the search: nothing beyond them is searched. ``guess`` is where to start, and by how
     much to move at first.
     """
     low, high = (np.asarray(end, dtype=np.float64) for end in within)
@@ -266,11 +267,11 @@ def smallest_unrated(
 def _search(
     side: Bets, bets: FloatArray, goal: FloatArray, cap: float, places: FloatArray
 ) -> FloatArray:
-    """Where the highest capital falls below its goal: the end of the last bracket that is rejected.
+    """Where the maximum capital falls below its goal: the rejected end of the last bracket.
 
-    Steps that double until the place is between two points, then false position, and halving where
-    three of its steps did not do as much. Each draw goes by itself, so that a batch gives what its
-    draws give.
+    Steps that double until the place is between two points, then false position, and bisection
+    where three of its steps gained less. Draws are independent of each other, so that a batch gives
+    the same as single draws.
     """
     low, high, start, step = places
     near = PRECISION * side.size
@@ -336,18 +337,18 @@ _STAR_BLOCK = 1 << 19
 class STaR(OrderedBound):
     """STaR bets (Voráček and Orabona 2025), adapted to samples without replacement.
 
-    As `Betting`, but each bet goes by what the capital still lacks of its goal and by what is left
-    of the sample: ``λ_t = 0.9 w_t sqrt(2 ln(1.1/(δ K_{t−1})) / (v_t Σ_{s≥t} w_s²))``, capped at
-    ``0.95/μ_t``, with ``v_t = σ̂² + (x̄ − μ_t)₊²`` from the ratings before.
+    As `Betting`, but each bet depends on how far the capital is from its goal and on how much of
+    the sample is left: ``λ_t = 0.9 w_t sqrt(2 ln(1.1/(δ K_{t−1})) / (v_t Σ_{s≥t} w_s²))``, capped
+    at ``0.95/μ_t``, with ``v_t = σ̂² + (x̄ − μ_t)₊²`` from the ratings before.
 
     Guaranteed for every population between the limits, simple random samples of a size that was
     fixed before, and ratings in the order they were drawn in. Since K depends on the mean in
-    question, so do the bets, and the capital need not fall in the mean. So the scale is cut
-    beforehand into cells, and all means of a cell are judged by the bets for its upper end: with
-    these the capital does fall, within the cell and from it to its end. The end of the interval
-    lies in the first cell whose end is not rejected. A true mean below it would have been rejected
-    by the bets of its own cell, which has a chance of δ at most. `Betting` with a hundredth of the
-    misses says where to begin.
+    question, so do the bets, and the capital need not be decreasing in the mean. So the scale is
+    cut beforehand into cells, and all means of a cell are judged by the bets for its upper end:
+    with these it is decreasing, within the cell and towards its end. The end of the interval lies
+    in the first cell whose end is not rejected. A true mean below it would have been rejected by
+    the bets of its own cell, which has a chance of δ at most. `Betting` with a hundredth of the
+    error probability gives the starting point.
 
     Parameters
     ----------
@@ -399,7 +400,7 @@ class STaR(OrderedBound):
 
 
 def _play(side: Bets, unrated: FloatArray, goal: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Bet against each of the means that ``unrated`` (rows, means) stands for.
+    """Bet against each of the means that correspond to ``unrated`` totals (rows, means).
 
     The first mean that is not rejected, or their number (rows,), and the bets for it (rows, n).
     """

@@ -38,12 +38,13 @@ class Replicated(Bound):
         check_count("replicates", self.replicates, least=100)
 
     def _enough(self, confidence: float) -> int:
-        """Replicates that tell the tails of an interval: more of them the rarer it may miss."""
+        """Replicates needed to resolve the tails of an interval: more for higher confidence."""
         needed = int(np.ceil(2 * _BEYOND / (1 - confidence) - 1e-6))
         if needed > max(_MOST, self.replicates):
             raise FewgoldError(
-                f"{self.name} would need {needed:,} replicates to tell the tails at a confidence "
-                f"of {confidence:.10g}; {_MOST:,} is the most. Use bound=Hall() or bound=Student()."
+                f"{self.name} would need {needed:,} replicates to resolve the tails at a "
+                f"confidence of {confidence:.10g}; {_MOST:,} is the most. Use bound=Hall() or "
+                "bound=Student()."
             )
         return max(self.replicates, needed)
 
@@ -68,7 +69,7 @@ def pseudo_samples(n: int, size: int, replicates: int) -> FloatPair:
 
 
 def by_size(shape: Shape) -> Iterator[tuple[IntArray, FloatArray, int]]:
-    """Draws with as many units and as large a pool: which, their units, and the pool's size."""
+    """Draws grouped by number of units and pool size: which, their units, and the pool's size."""
     members = shape.members.astype(np.int64)
     fraction = np.maximum(shape.fraction, 1 / _LARGEST)
     size = np.maximum(np.rint(members / fraction).astype(np.int64), members + 1)
@@ -94,10 +95,9 @@ class BootstrapT(Replicated, ShapeBound):
     """Bootstrap-t interval with a finite population.
 
     Samples of the same size are drawn from pools made of copies of the sample, without replacement
-    as the sample itself was, and the quantiles of their studentised errors take the place of
-    Student's. A replicate's standard deviation counts as a third of the sample's at the least:
-    where most scores are equal some replicates have next to no spread, and their statistic no
-    meaning.
+    as the sample itself was, and the quantiles of their studentised errors replace Student's. A
+    replicate's standard deviation is at least a third of the sample's: where most scores are equal
+    some replicates have almost no spread, and their statistic has no meaning.
 
     Approximate. The replicates come from a fixed seed and depend on n and N alone, so that the
     interval is a function of the ratings. Covers every design and estimate through the deviations
@@ -142,8 +142,7 @@ class BCa(Replicated, ShapeBound):
     Quantiles of the error in samples from pools made of copies of the sample, moved by the bias
     z₀ and the acceleration a. For a share f of the pool, ``a = (1+f) γ̂ / (6 sqrt(n(1−f)))`` makes
     the interval agree with Hall's up to terms in 1/n; at f = 0 it is the usual one, that of
-    `scipy.stats.bootstrap`, which has no finite pools. Student's quantile takes the place of the
-    normal one.
+    `scipy.stats.bootstrap`, which has no finite pools. Student's quantile replaces the normal one.
 
     Approximate. The replicates come from a fixed seed and depend on n and N alone. Covers every
     design and estimate through the deviations of its units.
@@ -244,7 +243,7 @@ def _unit_groups(design: Design) -> IntArray:
 
 @lru_cache(maxsize=8)
 def _factors(groups: bytes, replicates: int) -> FloatArray:
-    """By how much each unit counts more or less in each replicate: (replicates, u)."""
+    """Change of each unit's weight in each replicate: (replicates, u)."""
     own = np.frombuffer(groups, dtype=np.int64)
     _, code, size = np.unique(own, return_inverse=True, return_counts=True)
     order = np.argsort(code, kind="stable")

@@ -18,8 +18,8 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 class RangeBound(Bound):
     """A bound proved for scores between known limits, on the designs that its proof covers.
 
-    The interval is cut to what the unrated segments can still make of it, which holds without any
-    chance and makes it a point at n = N.
+    The interval is clipped to the means that the unrated segments still allow, which is certain and
+    makes it a point at n = N.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class RangeBound(Bound):
         return whole if self.printed else clip_to_possible(estimate, whole, span)
 
     def _refuse(self, estimate: LinearEstimate) -> None:
-        """Finite-sample proofs hold for what they were proved for."""
+        """Refuse estimates that the proof does not cover."""
         way_out = "or printed=True to apply the formula as the paper did, without guarantee."
         if estimate.tuned:
             raise DesignError(
                 f"{self.name} holds only if the control was not tuned on these ratings, and "
-                f"{estimate.method!r} was. Use bound=Betting(), which goes by the ratings alone, "
+                f"{estimate.method!r} was. Use bound=Betting(), which uses the ratings alone, "
                 f"bound=Student(), the plain mean, or slopes fixed beforehand; {way_out}"
             )
         if not estimate.design.drawn_as(*self._covers):
@@ -111,10 +111,10 @@ class Hoeffding(RangeBound):
     """Hoeffding–Serfling bound (Saldías et al. 2022, section 2.3).
 
     ``t = R sqrt(k_n ln(2/δ) / (2n))`` with ``k_n = 1 - (n-1)/N`` for a simple random sample, and
-    ``(1 - n/N)(1 + 1/n)`` beyond n = N/2, where the segments left out are the smaller sample and
-    tell as much. For a stratified one the terms of the strata add up: ``t² = R² ln(2/δ)/2 ·
-    Σ_h W_h² k_h/n_h``, since the strata are independent and Serfling bounds the moment generating
-    function of each. As printed, the first k_n and one stratum for all.
+    ``(1 - n/N)(1 + 1/n)`` beyond n = N/2, where the unrated segments are the smaller sample and say
+    as much. For a stratified one the terms of the strata add up: ``t² = R² ln(2/δ)/2 · Σ_h W_h²
+    k_h/n_h``, since the strata are independent and Serfling bounds the moment generating function
+    of each. As printed, the first k_n and one stratum for all.
 
     References
     ----------
@@ -154,7 +154,7 @@ class Bernstein(RangeBound):
 
     ``t = σ̂ sqrt(2 ln(3/δ)/n) + 3 R ln(3/δ)/n``. The paper calls σ̂ the variance; it is the standard
     deviation (divisor n), and this is what is computed here. There is no without-replacement
-    factor: what narrows it near n = N is only that unrated segments keep to the scale.
+    factor: near n = N it narrows only because unrated segments lie within the scale.
 
     Guaranteed for simple random samples. The proof for independent draws takes three events of
     δ/3 each: either tail of the sum of x, and the lower tail of the sum of (x − μ)². Each is a
@@ -218,7 +218,7 @@ class MaurerPontil(RangeBound):
 
     ``t = s sqrt(2 ln(4/δ)/n) + 7 R ln(4/δ)/(3(n−1))`` on both sides, s with divisor n − 1. It is
     proved for independent draws. Hoeffding's reduction carries sums over to drawing without
-    replacement, but the step that bounds s goes by self-bounding functions and not by a sum, so
+    replacement, but the step that bounds s uses self-bounding functions and not a sum, so
     here the bound is *conjectured*: `BernsteinSerfling` is proved. There is no
     without-replacement factor. One rating has no spread: the interval is all that is possible.
 

@@ -1,4 +1,4 @@
-"""Exact bounds for scores of two values: the count at the upper limit is hypergeometric."""
+"""Exact bounds for binary scores: the count at the upper limit is hypergeometric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BinaryBound(Bound):
     """A bound for the plain mean of scores at either limit of the scale, sampled at random.
 
     That *all* scores of the pool lie there must be known from the scale; ratings in between are
-    refused, but ratings without any do not show it.
+    refused, but their absence does not prove it.
     """
 
     kind: ClassVar[str] = "guaranteed"
@@ -63,7 +63,7 @@ class BinaryBound(Bound):
         if estimate.tuned or not np.array_equal(estimate.residuals, scores):
             raise DesignError(
                 f"{self.name} covers the plain mean, and this estimate is {estimate.method!r}. Use "
-                "the mean, bound=Betting(), which goes by the ratings alone, or bound=Student(), "
+                "the mean, bound=Betting(), which uses the ratings alone, or bound=Student(), "
                 "which covers every estimate."
             )
         if limits is None:
@@ -90,7 +90,7 @@ _TIE = 1e-10
 class Hypergeometric(BinaryBound):
     """Exact interval for scores of two values and the plain mean of a simple random sample.
 
-    Holds each number K of ones in the pool that neither tail rejects: P(X ≥ k | K) and
+    Contains each number K of ones in the pool that neither tail rejects: P(X ≥ k | K) and
     P(X ≤ k | K) both above δ/2, where X, the ones among n of N, is hypergeometric. Guaranteed for
     drawing without replacement; a point at n = N.
 
@@ -114,8 +114,8 @@ class Hypergeometric(BinaryBound):
 def least_ones(count: IntArray, n: int, size: int, tail: float) -> IntArray:
     """Smallest number of ones in the pool under which ``count`` or more has a chance above tail.
 
-    By bisection: the chance grows with the number of ones. It is 1 at what surely holds, all that
-    were not rated being ones. A chance of just ``tail`` is rejected, rounding or not.
+    By bisection: the chance grows with the number of ones. It is 1 where all unrated segments are
+    ones. A chance of exactly ``tail`` is rejected, whatever the rounding.
     """
     from scipy.stats import hypergeom
 
@@ -132,15 +132,15 @@ def least_ones(count: IntArray, n: int, size: int, tail: float) -> IntArray:
 class ClopperPearson(BinaryBound):
     """Clopper–Pearson interval for scores of two values and the mean of a simple random sample.
 
-    Exact for independent draws, and wider than need be without replacement: `Hypergeometric` knows
-    the size of the pool. Only what cannot be is cut off, so that it is a point at n = N.
+    Exact for independent draws, and wider than necessary without replacement: `Hypergeometric`
+    knows the size of the pool. It is clipped to possible values, so that it is a point at n = N.
 
     Guaranteed from 50 % confidence on; below, it is refused. Without replacement, the tail beyond
     c is lighter than the binomial's if the pool's share p is at most c N/((n−1)(N+1)) (Uhlmann
     1966). An end misses on at most δ/2 ≤ 1/4 of the binomial, so that c ≥ n p, which is enough;
     but for p < 1/n (Greenberg and Mohri 2014), where it misses if any one is seen. That has a
-    chance of n p ≤ −ln(1 − δ/2) ≤ δ, and the other end then never misses. So the interval keeps
-    its promise, though one end alone may miss slightly more often than δ/2.
+    chance of n p ≤ −ln(1 − δ/2) ≤ δ, and the other end then never misses. So the interval keeps its
+    guarantee, though one end alone may miss slightly more often than δ/2.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What the segments that were not rated may be, drawn from those that were."""
+"""Gaffke's bound: unrated scores resampled from the rated ones."""
 
 from __future__ import annotations
 

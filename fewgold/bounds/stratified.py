@@ -35,11 +35,11 @@ _HALVINGS = 45
 class StratifiedBetting(TwoTailedBound):
     """A betting interval for stratified samples, narrower than Hoeffding's for most scores.
 
-    With strata, a hypothetical mean of the pool leaves the means of the strata open, and against
-    all of them one cannot bet at once. But a bet whose capital goes by the pool's mean alone can be
-    had for a little capital. Let μ_t be the mean of what is left of a stratum of N_h at its t-th
-    of n_h ratings, p_t any guess of it from the ratings before, and ``a_t = W_h (N_h − n_h) /
-    (n_h (N_h − t))``. Since ``1 + y ≤ exp(y)``, the product over all ratings of
+    With strata, a hypothetical mean of the pool leaves the means of the strata open, and no bet is
+    against all of them at once. But a bet whose capital depends on the pool's mean alone costs
+    little. Let μ_t be the mean of what is left of a stratum of N_h at its t-th of n_h ratings, p_t
+    any guess of it from the ratings before, and ``a_t = W_h (N_h − n_h) / (n_h (N_h − t))``. Since
+    ``1 + y ≤ exp(y)``, the product over all ratings of
 
         (1 + c a_t (x_t − p_t)) exp(−c a_t (μ_t − p_t))
 
@@ -98,7 +98,7 @@ class StratifiedBetting(TwoTailedBound):
 
 
 class _Turns(NamedTuple):
-    """How the ratings are gone through: (..., n) each, all fixed by the design."""
+    """The order in which ratings are visited: (..., n) each, all fixed by the design."""
 
     strata: IntArray
     turn: IntArray  # ratings of the stratum before this one
@@ -146,9 +146,9 @@ def _lower_end(unit: FloatArray, weights: FloatArray, turns: _Turns, miss: float
 
 
 def _guess(unit: FloatArray, turns: _Turns) -> FloatArray:
-    """What each rating is expected to be, from those before it: its stratum's mean and that of all.
+    """Prediction of each rating from those before it: the stratum's mean and the overall mean.
 
-    (..., n) each. The first of all is expected in the middle.
+    (..., n) each. The very first prediction is the middle of the scale.
     """
     before = np.arange(unit.shape[-1])
     order = np.broadcast_to(turns.order, unit.shape)

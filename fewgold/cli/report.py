@@ -159,7 +159,8 @@ def report(
     except DataError as error:
         if error.code == "unrated":
             error.hints["cli"] = (
-                "--gaps at-random takes the gaps for chance, and the report then tells the worst "
+                "--gaps at-random treats them as missing at random, and the report then tells the "
+                "worst "
                 "case as well."
             )
         raise

@@ -1,1 +1,1 @@
-"""What all parts share: arrays, argument checks, wording, temporary files and statistics."""
+"""Shared helpers: arrays, argument checks, wording, temporary files and statistics."""

@@ -17,7 +17,7 @@ RNGLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 
 
 def single(values: FloatArray) -> FloatArray:
-    """A single number as a float, which prints and formats as one; several as the array they are.
+    """A single number as a float, which prints and formats as one; arrays are unchanged.
 
     >>> isinstance(single(np.asarray(0.5)), float)
     True
@@ -52,7 +52,7 @@ def spread_out(per_group: FloatArray, groups: IntArray) -> FloatArray:
 
 
 def from_pivot(columns: FloatArray, overwrite: bool) -> FloatArray:
-    """Columns (..., k, n) less their first entry, before means are taken.
+    """Columns (..., k, n) minus their first entry, before means are computed.
 
     Huge means with tiny spreads would lose their digits otherwise.
     """
@@ -76,5 +76,5 @@ def batches(total: int, size: int) -> Iterator[slice]:
 
 
 def as_rng(rng: RNGLike) -> np.random.Generator:
-    """A generator, from a seed, a seed sequence, a generator or nothing."""
+    """A random generator, from a seed, a seed sequence, a generator or None."""
     return np.random.default_rng(rng)

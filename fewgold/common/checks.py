@@ -21,7 +21,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 def no_number(value: object) -> str:
-    """What to do about a cell that should hold a number and does not.
+    """Hint for a cell that should hold a number and does not.
 
     >>> no_number("0,853")
     'Write 0.853: a comma may mean thousands.'
@@ -63,7 +63,7 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def check_confidence(confidence: float) -> float:
-    """A confidence level strictly between 0 and 1."""
+    """Check that a confidence level lies strictly between 0 and 1."""
     if not 0.0 < confidence < 1.0:
         raise FewgoldError(
             f"confidence must lie between 0 and 1, such as 0.95; got {confidence!r}."
@@ -72,14 +72,14 @@ def check_confidence(confidence: float) -> float:
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
-    """One of a few words."""
+    """Check that a value is one of a few words."""
     if value not in choices:
         raise FewgoldError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
     return value
 
 
 def check_count(name: str, value: int, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
+    """Check that a value is a whole number of at least ``least``."""
     if isinstance(value, bool) or int(value) != value or value < least:
         raise FewgoldError(f"{name} must be a whole number of at least {least}; got {value!r}.")
     return int(value)

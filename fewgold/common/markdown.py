@@ -1,7 +1,7 @@
-"""A small part of Markdown as safe HTML: what an owner needs to write instructions for raters.
+"""A small part of Markdown as safe HTML: enough to write instructions for raters.
 
 Paragraphs, headings, lists, quotes, **bold**, *italic*, `code` and [links](https://…). Everything
-else, HTML included, is shown as it was typed: text is escaped before anything is made of it.
+else, HTML included, is shown as it was typed: text is escaped first.
 """
 
 from __future__ import annotations

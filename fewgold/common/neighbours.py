@@ -37,7 +37,7 @@ class Nearest:
     def among(self, rows: IntArray, part: slice, first: int | None = None) -> NDArray[Any]:
         """Positions in ``rows`` (draws, n), which ascend, by nearness: (draws, segments, n).
 
-        ``part`` says for which segments of the pool, ``first`` how many of the nearest to tell.
+        ``part`` says for which segments of the pool, ``first`` how many of the nearest to return.
         """
         rows = np.atleast_2d(rows)
         n = rows.shape[-1]
@@ -53,7 +53,7 @@ class Nearest:
         return min(int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10, int(self.size))
 
     def _along(self, rows: IntArray, part: slice, first: int, looked_at: int) -> NDArray[Any]:
-        """Where many are rated, the nearest ones are met soon on the way from near to far."""
+        """Search from near to far: fast where many segments are rated."""
         order = _order(self.points.tobytes(), len(self.points))[part, :looked_at]
         draws, n = rows.shape
         found = np.empty((draws, len(order), first), dtype=np.int32)

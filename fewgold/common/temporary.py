@@ -1,6 +1,7 @@
-"""Temporary files and folders: their removal is arranged before they are made.
+"""Temporary files and folders, whose removal is arranged before they are created.
 
-A signal may come between any two steps. What is made first and guarded next is left behind then.
+A signal may come between any two steps. A file that is created first and guarded afterwards could
+be left behind.
 """
 
 from __future__ import annotations

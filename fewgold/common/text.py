@@ -1,4 +1,4 @@
-"""What people read: JSON side files, numbers with the digits that count, tables of notebooks."""
+"""Readable output: JSON side files, numbers with significant digits, notebook tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pretty(record: Mapping[str, Any]) -> str:
 
 
 def decimals(error: float | None, digits: int = 3, *, unknown: int = 4) -> int:
-    """Digits after the point that show an error of this size to so many digits.
+    """Decimals needed to show an error of this size to so many significant digits.
 
     >>> decimals(0.357), decimals(12.0), decimals(0.357, 2), decimals(None)
     (3, 1, 2, 4)
@@ -43,7 +43,7 @@ def decimals(error: float | None, digits: int = 3, *, unknown: int = 4) -> int:
 
 
 def cell(value: float, places: int, error: float = math.nan) -> str:
-    """A number with so many decimals for a table of text, ± its error where that is known.
+    """A number with so many decimals for a text table, ± its error where known.
 
     >>> cell(0.5, 2), cell(0.5, 1, 0.1), cell(math.nan, 1), cell(math.inf, 1)
     ('0.50', '0.5 ± 0.1', '–', '∞')
@@ -56,9 +56,9 @@ def cell(value: float, places: int, error: float = math.nan) -> str:
 
 
 def spelled(name: str, thing: Any, named: Collection[str] = ()) -> str:
-    """The name of a method, and in brackets its fields that were chosen otherwise than usual.
+    """The name of a method, with fields that differ from their defaults in brackets.
 
-    ``named`` are the fields that the name tells already.
+    ``named`` are the fields that are part of the name already.
     """
     parts = _chosen(thing, named)
     return f"{name}({','.join(parts)})" if parts else name
@@ -95,7 +95,7 @@ def number(
     """A number for people to read.
 
     The error is given to one digit, or to two if the first is a 1, and the value to the same
-    place. Without an error the value has ``digits`` digits that count.
+    place. Without an error the value has ``digits`` significant digits.
 
     >>> number(0.17134, 0.0041)
     '0.171 ± 0.004'
@@ -128,7 +128,7 @@ def fixed(value: float, places: int) -> str:
 
 
 def _places(value: float, digits: int) -> int:
-    """The decimals that give a number so many digits that count."""
+    """The decimals that give a number so many significant digits."""
     if value == 0:
         return 0
     size = int(f"{value:.{digits - 1}e}".partition("e")[2])  # once rounded: 9.996 is 10.0
@@ -148,14 +148,14 @@ def counted(count: int, noun: str) -> str:
 
 
 def shorter(name: object, longest: int = 60) -> str:
-    """A name that does not fill the page: a long one loses its middle."""
+    """Shorten a long name by leaving out its middle."""
     text = " ".join(str(name).split())
     half = (longest - 1) // 2
     return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
 
 
 def rounded(count: float) -> str:
-    """A number of ratings, from a hundred on in tens: an estimate does not bear more.
+    """A number of ratings, rounded to tens from a hundred on, as estimates are no more precise.
 
     >>> rounded(163.4), rounded(12.6), rounded(1391)
     ('160', '13', '1390')
@@ -164,7 +164,7 @@ def rounded(count: float) -> str:
 
 
 def listed(names: list[str], most: int = 12) -> str:
-    """Names with commas, the last of many left out and counted."""
+    """Names with commas; of many, the last are left out and counted."""
     shown = [shorter(name, 40) for name in names[:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
 
@@ -183,7 +183,7 @@ def plain_value(value: Any) -> Any:
 
 
 def plain_frame(frame: pd.DataFrame | None) -> list[dict[str, Any]] | None:
-    """The rows of a frame, a mapping each."""
+    """The rows of a frame, one mapping each."""
     if frame is None:
         return None
     return [plain_value(row) for row in frame.to_dict("records")]
@@ -201,8 +201,8 @@ def html_table(
 ) -> str:
     """A table with a caption and notes below it; all text is escaped.
 
-    The first column holds the names of the rows, at the left like other texts. Numbers stand at the
-    right, so write them as numbers or give them ready-made as text.
+    The first column holds the names of the rows, at the left like other texts. Numbers are
+    right-aligned, so pass them as numbers or give them ready-made as text.
 
     >>> html_table("Pool", [("<b>", 3)]).count("&lt;b&gt;")
     1
@@ -230,7 +230,7 @@ def _cells(row: Sequence[object], numbers: bool) -> str:
 
 
 def latex_table(rows: Sequence[Mapping[Any, Any]]) -> str:
-    """A LaTeX table of records, for the package ``booktabs``: numbers with four digits that count.
+    """A LaTeX table of records, for the package ``booktabs``: numbers with four significant digits.
 
     >>> print(latex_table([{"judge": "a_b", "kappa": 0.55551}]))
     \\begin{tabular}{lr}
@@ -252,9 +252,9 @@ def latex_table(rows: Sequence[Mapping[Any, Any]]) -> str:
 def latex(
     heads: Sequence[str], rows: Sequence[Sequence[str] | None], remarks: Sequence[str] = ()
 ) -> str:
-    """A LaTeX table of texts, for the package ``booktabs``; numbers stand at the right.
+    """A LaTeX table of texts, for the package ``booktabs``; numbers are right-aligned.
 
-    None among the rows is a line between groups of them. Remarks are comments below.
+    None among the rows draws a line between groups. Remarks are comments below.
 
     >>> print(latex(["score", "p"], [["−1.5", "< 0.001"]], ["n:30"]))
     \\begin{tabular}{rr}

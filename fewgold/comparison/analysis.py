@@ -1,4 +1,4 @@
-"""From a table of rated systems to a comparison."""
+"""Compare systems from a table of ratings, or from one sample each."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def compare(
     adjust_raters: bool = False,
     orientation: Mapping[str, int] | None = None,
 ) -> Comparison:
-    """Compare systems whose outputs people rated, best on the same segments.
+    """Compare systems by human ratings, preferably of the same segments.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ def compare(
             bias = np.nan_to_num(people.bias)[table.ratings.rater]
             table = table.with_scores(table.ratings.score - bias)
             notes.append(
-                "the bias of each rater was taken out; what that adds to the errors of differences "
-                "is counted"
+                "the bias of each rater was removed; the errors of differences include the "
+                "uncertainty that this adds"
             )
         told["raters"] = f"{len(people.names)}-{_digest(ratings)}"
         if adjust_raters:
@@ -185,7 +185,9 @@ def compare(
         pairs = shared_pairs(design, scores, z)
         basis = np.full((len(scores), len(scores)), "shared")
         if z is not None and not pairs.gain.any():
-            notes.append("metrics did not narrow the differences out of sample and were not used")
+            notes.append(
+                "metrics did not reduce the error of differences out of sample and were not used"
+            )
     else:
         alone = estimates
         if control == "never" and any(usable):
@@ -242,7 +244,7 @@ def compare_samples(
 ) -> Comparison:
     """Compare systems that each have a sample and a pool of their own.
 
-    Each score is corrected by the metrics of its own pool (`Ridge`). Segments are known by their
+    Each score is adjusted by the metrics of its own pool (`Ridge`). Segments are known by their
     ids: those rated for two systems count as pairs, the others as independent draws. Systems on
     different outputs, such as two versions of a product on different traffic, share none.
 
@@ -371,7 +373,7 @@ def _direction_of(every: Sequence[Ratings]) -> tuple[bool, str]:
 
 
 def _about_pools(systems: Sequence[str], pools: BoolArray) -> list[str]:
-    """What each score is about, where systems were run on different segments."""
+    """A note on the pool of each score, where systems were run on different segments."""
     if pools.all():
         return []
     counts = pools.sum(-1)
@@ -387,15 +389,15 @@ def _about_pools(systems: Sequence[str], pools: BoolArray) -> list[str]:
 def _about_gaps(
     systems: Sequence[str], scores: FloatArray, basis: NDArray[np.str_], factor: FloatArray
 ) -> list[str]:
-    """What a reader must know about segments that not all systems share, in sentences."""
+    """Remarks on segments that not all systems share."""
     count = shared_counts(scores)
     above = np.triu_indices(len(systems), 1)
     separate = [(int(i), int(j)) for i, j in zip(*above, strict=True) if basis[i, j] != "shared"]
     notes = []
     if len(separate) < above[0].size:
         notes.append(
-            "systems were not all rated on the same segments: pairs are compared on those that "
-            "both have, as if chance had left out the others"
+            "systems were not all rated on the same segments: pairs are compared on the segments "
+            "rated for both, as if the others were missing at random"
         )
     if separate:
         i, j = min(separate, key=lambda pair: int(count[pair]))
@@ -410,8 +412,9 @@ def _about_gaps(
             else "1/2 to 1/5 of the variance of separate ones on public test sets of translation"
         )
         notes.append(
-            f"{which} share few segments ({count[i, j]}) and are compared by all that each was "
-            f"rated on, as if chance had chosen it. Differences on the same segments have {cost}"
+            f"{which} share few segments ({count[i, j]}) and are compared on all segments rated "
+            "for either, as if these were chosen at random. Differences on the same segments "
+            f"have {cost}"
         )
     return notes
 
@@ -419,12 +422,12 @@ def _about_gaps(
 def _about_raters(
     people: Raters, shift: FloatArray, se: FloatArray, systems: Sequence[str], adjusted: bool
 ) -> list[str]:
-    """What a reader must know about raters, in sentences."""
+    """Remarks on raters."""
     notes = []
     if people.basis == "segments":
         notes.append(
-            "too few outputs were rated by several people: biases of raters are from what they "
-            "gave to different systems on the same segments"
+            "too few outputs were rated by several people: rater biases are estimated from their "
+            "ratings of different systems on the same segments"
         )
     if not people.connected:
         notes.append("some raters share nothing with the others: their biases are not comparable")
@@ -437,9 +440,10 @@ def _about_raters(
     if not adjusted and ratio.max() > 0.25:
         i, j = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
         notes.append(
-            f"raters are spread unevenly over systems: their biases shift {systems[i]} against "
+            f"raters are distributed unevenly over systems: their biases shift {systems[i]} "
+            "against "
             f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
-            "adjust_raters=True (--adjust-raters) takes them out"
+            "adjust_raters=True (--adjust-raters) removes them"
         )
     return notes
 
@@ -453,7 +457,7 @@ def _digest(ratings: Scored) -> str:
 def _usable(
     table: ScoreTable, names: Sequence[str], pools: BoolArray, notes: list[str]
 ) -> list[tuple[str, ...]]:
-    """For each system the metrics that vary and that all outputs of its pool have."""
+    """For each system the metrics that vary and are complete on its pool."""
     found: list[tuple[str, ...]] = []
     gaps: dict[str, int] = {}
     constant: dict[str, str] = {}
@@ -508,7 +512,8 @@ def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | 
     few = [s for s, c in zip(table.systems, counts, strict=True) if c < 2]
     if few:
         raise DataError(
-            f"the system {few[0]!r} has {int(counts.min())} rated segments; two are the least. "
+            f"the system {few[0]!r} has {int(counts.min())} rated segments; at least two are "
+            "needed. "
             "Have it rated on the segments of the others, or leave it out."
         )
     if limits is not None:
@@ -527,10 +532,10 @@ def _with_flat(
     ends: tuple[float, float] | None,
     level: float,
 ) -> Pairs:
-    """Differences to a system whose ratings are all equal: the error of the other, and more.
+    """Half-widths of differences to a system whose ratings are all equal.
 
-    How much the equal ratings may hide is told by the scale (the rule of three), and added to the
-    half-width; without the scale nothing is known.
+    The possible error of the equal ratings follows from the scale (the rule of three) and is added
+    to the half-width of the other system; without the scale nothing is known.
     """
     one = pairs.spreadless & np.isfinite(pairs.variance)
     if not one.any():

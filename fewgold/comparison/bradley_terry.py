@@ -1,8 +1,8 @@
 """Several systems ranked from verdicts on pairs of their outputs: Bradley and Terry's model.
 
 P(i is preferred to j) = 1/(1 + exp(θ_j − θ_i)); a tie is half a win of each. People judge a sample
-of the pairs, a judge may have judged all of them. What is estimated are the strengths θ that fit
-the verdicts which people would give on all pairs of the table: they solve
+of the pairs, a judge may have judged all of them. The estimand is the strengths θ that fit the
+verdicts which people would give on all pairs of the table: they solve
 
     mean over the pool of x (y − p(θ)) = 0,    p = 1/(1 + exp(−x·θ)),
 
@@ -13,7 +13,7 @@ strengths that fit its verdicts, whose mean over the pool is known,
     design mean of x (y − p(θ) − β e)  +  β · mean over the pool of x e  =  0.
 
 Intervals are those of a sandwich: H⁻¹ V H⁻¹, with V the design's variance of that mean and H the
-mean of x xᵀ p (1 − p) over the pool. They do not rest on the model being right.
+mean of x xᵀ p (1 − p) over the pool. They are valid even if the model is wrong.
 
 References
 ----------
@@ -67,12 +67,12 @@ class PairRanking:
     covariance, df
         Of the strengths, (S, S), and their degrees of freedom.
     people, judged
-        Strengths by people's verdicts alone, and by the judge's; NaN without a judge.
+        Strengths from people's verdicts alone, and from the judge's; NaN without a judge.
     counts
         One row per system: ``pairs`` that people judged, ``wins``, ``ties``, ``losses`` and
         ``both_bad``, which are among the ties.
     gain
-        Share of the variance that the judge took away.
+        Share of the variance that the judge removed.
     rated, pool_size
         Pairs that people judged, and all pairs.
     target
@@ -147,7 +147,7 @@ class PairRanking:
         return found.join(self.counts.reset_index(drop=True))
 
     def _shares(self) -> tuple[FloatArray, FloatArray]:
-        """Mean chance of each to beat another one, and its standard error by the delta method."""
+        """Mean probability that each system beats another, and its delta-method standard error."""
         size = len(self.systems)
         chance = expit(self.strength[:, None] - self.strength[None, :])
         slope = chance * (1 - chance)
@@ -180,7 +180,7 @@ class PairRanking:
         return pd.DataFrame(rows)
 
     def summary(self) -> str:
-        """Tables for people."""
+        """Readable tables."""
         wide = max(6, *(len(s) for s in self.systems))
         level = f"{100 * self.confidence:.6g}%"
         head = f"{'system':{wide}s}  points  {level} interval  strength  interval"
@@ -240,7 +240,7 @@ class PairRanking:
 
 
 def _as_shares(strength: FloatArray) -> FloatArray:
-    """Mean chance of each to beat another one."""
+    """Mean probability that each system beats another one."""
     size = strength.size
     chance = expit(strength[:, None] - strength[None, :])
     return np.asarray((chance.sum(1) - np.diagonal(chance)) / (size - 1))
@@ -337,8 +337,8 @@ def bradley_terry(
     fitted = _fit(x, told[rows], rows, design, errors, target)
     if fitted.fallen_back:
         notes.append(
-            "the judges' correction leads beyond any finite strengths, so people's verdicts count "
-            "alone"
+            "with the judges' correction the strengths are not finite, so only people's verdicts "
+            "are used"
         )
     order = np.argsort(-fitted.strength, kind="stable")
     unsettled = both_bad(frame, human)
@@ -375,9 +375,9 @@ def _systems(frame: pd.DataFrame, first: str, second: str) -> tuple[list[str], I
 
 
 def _check_links(systems: Sequence[str], one: IntArray, two: IntArray, y: FloatArray) -> None:
-    """Refuse verdicts from which no finite strengths follow (Ford 1957), and say what is missing.
+    """Refuse verdicts without finite maximum-likelihood strengths (Ford 1957), and say why.
 
-    However the systems are split in two, some of each part must have got points from the other.
+    However the systems are split in two, each part must have points against the other.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -504,7 +504,7 @@ def _fit(
 def _slopes(
     x: FloatArray, left: FloatArray, weight: FloatArray, errors: FloatArray, n: int
 ) -> FloatArray:
-    """How much each judge's residual counts: least squares on people's; none from few verdicts."""
+    """Slopes of people's residuals on the judges', by least squares; 0 with few verdicts."""
     if not len(errors) or n < _LEAST:
         return np.zeros(len(errors))
     root = np.sqrt(weight)
@@ -521,7 +521,7 @@ def _sandwich(
 ) -> FloatArray:  # fmt: skip
     """Covariance of the strengths: (S, S), singular, since they sum to 0.
 
-    Residuals are taken as if each had been left out: e/(1 − h), with the leverages of strengths and
+    Residuals are leave-one-out residuals: e/(1 − h), with the leverages of strengths and
     slopes.
     """
     size, pool = x.shape[1], len(x)

@@ -1,4 +1,4 @@
-"""How the rated segments represent what the comparison is about: the pool, or new text."""
+"""Designs of comparisons: how the rated segments represent the pool, or new text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plain_design(n: int, size: int, units: IntArray | None, whole: bool, target:
     """Equal weights: n of ``size`` segments at random, or whole documents if ``units``.
 
     ``whole`` says that documents were rated from the first segment to the last. For the target
-    "process" nothing is taken off for the size of the pool.
+    "process" there is no finite population correction.
     """
     weights = np.full(n, 1 / n)
     return Design(
@@ -44,7 +44,7 @@ def _kind(process: bool, units: IntArray | None) -> DesignKind:
 
 
 def for_process(design: Design, units: IntArray | None) -> Design:
-    """The design of a drawn sample where new segments are meant: no part of them was rated."""
+    """The design of a sample as one from an infinite process of new segments."""
     return replace(
         design,
         kind=DesignKind.PROCESS,
@@ -62,16 +62,16 @@ def for_process(design: Design, units: IntArray | None) -> Design:
 def subset(
     design: Design, keep: BoolArray, *, correct: bool = True, size: int | None = None
 ) -> Design:
-    """The design of some of the segments, had chance decided which: one group, no balance.
+    """The design of some segments, as if these were a random subset: one group, no balance.
 
-    ``correct=False`` takes nothing off for the size of the pool. ``size`` is that of the part of
-    the pool that these segments stand for, where it is not the whole.
+    ``correct=False`` omits the finite population correction. ``size`` is that of the part of the
+    pool that these segments represent, if not the whole.
     """
     weights = design.weights[keep] / design.weights[keep].sum()
     inclusion = design.inclusion[keep] * keep.mean()
     if size is not None:  # as many as the inverse probabilities must add up to
         inclusion = np.minimum(inclusion * (1 / inclusion).sum() / size, 1.0)
-    # A design whose influence is its weight takes nothing off for the size of the pool.
+    # A design whose influence is its weight omits the finite population correction.
     corrected = correct and not np.array_equal(design.influence, design.weights)
     units = None if design.units is None else codes_of(design.units[keep])
     return Design(
@@ -95,7 +95,7 @@ def whole_documents(codes: IntArray, rated: BoolArray) -> bool:
 
 
 def rows_of(sample: Sample, table: ScoreTable) -> tuple[IntArray, Design, SampleInfo]:
-    """Where the sampled segments lie in the table, and the design of the whole sample."""
+    """Rows of the sampled segments in the table, and the design of the whole sample."""
     if sample.indices.ndim != 1:
         raise DataError("compare takes one sample. Of a batch of draws give one: sample.draw(k).")
     if sample.given is not None:  # a top-up: its design is that of both waves together
@@ -131,7 +131,7 @@ def setting(
     unit: str | None,
     notes: list[str],
 ) -> tuple[IntArray, Design, SampleInfo, dict[str, Any]]:
-    """Rated rows, their design, and what was decided about target and unit."""
+    """Rated rows, their design, and the choice of target and unit."""
     rated = np.asarray(np.isfinite(table.human).any(0))
     if target is None:
         target = "process" if rated.all() else "pool"
@@ -167,7 +167,8 @@ def setting(
         units = codes_of(codes[rows])
     if units is not None and units.max() < 1:
         raise DataError(
-            "all rated segments lie in one document, which shows nothing of how documents differ. "
+            "all rated segments lie in one document, so nothing can be learned about how "
+            "documents differ. "
             "Rate segments of two or more, or give unit='segment'."
         )
     if sample is None:
@@ -175,7 +176,7 @@ def setting(
         if target == "pool" and not rated.all():
             what = "documents" if units is not None else "segments"
             notes.append(
-                f"the rated {what} are taken for a simple random sample of the pool; give the "
+                f"the rated {what} are treated as a simple random sample of the pool; give the "
                 "sample (sample=…) if they were drawn otherwise"
             )
     elif target == "process":
@@ -210,7 +211,7 @@ def system_estimates(
     limits: tuple[float, float] | None,
     info: SampleInfo,
 ) -> list[LinearEstimate]:
-    """An estimate for each system, with its own metrics as a control where there are any.
+    """An estimate for each system, with its own metrics as control variates if there are any.
 
     ``pools`` (S, N) are the segments that each score is about, ``metrics`` the usable ones of each
     system.

@@ -1,4 +1,4 @@
-"""Differences of all pairs of systems, on shared segments or not, with metrics as a control."""
+"""Differences of all pairs of systems, on shared segments or not, adjusted by metrics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST_UNITS = 20
 
 
 class CommonSlopes(NamedTuple):
-    """Slopes (..., p), what is left of the unit deviations (..., S, u), and the share taken away.
+    """Slopes (..., p), residual unit deviations (..., S, u), and the share of variance removed.
 
     Where the control is not worth it, slopes are 0 and the deviations those of the scores.
     """
@@ -35,7 +35,7 @@ class CommonSlopes(NamedTuple):
 
 
 def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> CommonSlopes:
-    """Slopes that make the mean variance of all differences least, and what they leave over.
+    """Slopes that minimise the mean variance of all differences, and the residuals.
 
     One slope per metric for all systems, not one per pair: it is fitted to S − 1 times as many
     deviations, and differences stay consistent, (A − B) + (B − C) = A − C.
@@ -90,12 +90,12 @@ def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> Co
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Row system less column system: estimate, its variance and degrees of freedom, (..., S, S).
+    """Row system minus column system: estimate, its variance and degrees of freedom, (..., S, S).
 
     ``spreadless`` marks pairs whose differences (or whose ratings, if of separate segments) are
     all the same, so that nothing is known of their spread; their variance is infinite. ``gain``
-    (...) is the share of the variance that metrics took away, 0 where they were not used, and
-    ``slopes`` (..., p) what they count.
+    (...) is the share of the variance that metrics removed, 0 where they were not used, and
+    ``slopes`` (..., p) are their coefficients.
     """
 
     value: FloatArray
@@ -190,7 +190,7 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """The estimate of a system, and which units (segments, or whole documents) it rests on.
+    """The estimate of a system, and the units (segments, or whole documents) behind it.
 
     ``units`` (u,) are the names of the rated units in the order of the estimate's deviations,
     ``pool`` (N,) those of all units that the system's score is about.
@@ -210,7 +210,7 @@ class Placed:
 
     @property
     def share(self) -> float:
-        """Share of the pool that was drawn; 0 where nothing is taken off for its size."""
+        """Share of the pool that was drawn; 0 where there is no finite population correction."""
         design = self.estimate.design
         if np.array_equal(design.influence, design.weights):
             return 0.0
@@ -228,11 +228,11 @@ def apart(a: Placed, b: Placed) -> tuple[float, float, float, bool]:
     Units that both were rated on count as pairs, the others as independent draws. For simple random
     samples of n and m units from pools that have M units in common, with k rated for both, the
     covariance of the two means is C (k − n m M/(N_a N_b)) / (n m): C is that of the scores, or of
-    what metrics leave of them, on the units that both were rated on. It is 0 for separate pools.
+    their residuals after metrics, on the units that both were rated on. It is 0 for separate pools.
 
     With fewer than ten such units C is not known, and the largest possible value is taken where a
     common pool makes the error larger (a unit drawn for one system is not drawn for the other).
-    The last value returned tells whether C was known. The degrees of freedom are Welch's.
+    The last value returned says whether C was known. The degrees of freedom are Welch's.
     """
     one, two = a.estimate, b.estimate
     value = float(one.value - two.value)
@@ -268,7 +268,7 @@ def shared_counts(scores: FloatArray) -> IntArray:
 
 
 def factors(design: Design, scores: FloatArray) -> FloatArray:
-    """By how much the variance of a difference would grow on different segments: (S, S).
+    """Factor by which the variance of a difference would grow on separate segments: (S, S).
 
     (Var A + Var B) / Var(A − B) on the segments that a pair shares; NaN for fewer than ten, or
     where the difference is the same everywhere.
@@ -294,13 +294,13 @@ def gapped_pairs(
     factor: FloatArray,
     metrics: FloatArray | None = None,
 ) -> tuple[Pairs, NDArray[np.str_]]:
-    """Each pair on its shared segments, or by all that each was rated on where that says more.
+    """Each pair on its shared segments, or on all rated ones of each where that is more precise.
 
     Returns the differences, and the basis of each: "shared", "partly" or "separate", (S, S).
 
     Which of the two is not decided by the pair's own spread, which would favour the narrower by
     chance, but by its counts and the mean ``factor`` of all pairs. By all ratings, the difference
-    is that of the two estimates (`apart`), each corrected by its own metrics where it has any.
+    is that of the two estimates (`apart`), each adjusted by its own metrics where it has any.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def gapped_pairs(
 
 
 def metric_gain(*estimates: LinearEstimate) -> float:
-    """Share of the variance that the metrics of each estimate took away, 0 if none or if more."""
+    """Share of the variance that the metrics of each estimate removed, at least 0."""
     plain = sum(float(plain_mean(e.ratings, e.bound, "mean").se) ** 2 for e in estimates)
     left = sum(float(e.se) ** 2 for e in estimates)
     return max(0.0, 1 - left / plain) if 0 < plain < np.inf else 0.0

@@ -1,4 +1,4 @@
-"""What the raters add of their own: bias, spread and agreement."""
+"""Effects of raters: bias, spread and agreement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Raters:
         (R,) how far above the average rater each scores the same outputs; NaN for a rater who
         has nothing in common with another one.
     spread
-        (R,) standard deviation of what output and bias leave over.
+        (R,) standard deviation of the residuals after output and bias.
     alpha
         Krippendorff's α for interval data: 1 is perfect agreement, 0 that of chance.
     correlation
@@ -88,12 +88,12 @@ class Fit(NamedTuple):
 
     @property
     def lost(self) -> int:
-        """Biases that the fit cannot tell."""
+        """Biases that the fit cannot identify."""
         return int(np.isnan(self.bias).sum()) + max(self.circles - 1, 0)
 
 
 def best_fit(rated: Scored, item: IntArray) -> tuple[Fit, str]:
-    """From outputs that several rated, or from segments if that tells more biases."""
+    """Fit to outputs that several rated, or to segments if that identifies more biases."""
     fit = _fit(rated, item, systems=False)
     if fit.lost:
         _, segment = np.unique(rated.segment, return_inverse=True)
@@ -155,9 +155,9 @@ _LEAST_COMMON = 10
 def rater_effects(rated: Scored) -> Raters:
     """Bias and spread of each rater by least squares, and how far the raters agree.
 
-    From outputs that two or more rated. Where that does not tie all raters together, as when each
-    output was rated once, from what they gave to different systems on the same segments:
-    score = segment + system + rater.
+    From outputs that two or more rated. Where that does not connect all raters, as when each output
+    was rated once, from their ratings of different systems on the same segments: score = segment +
+    system + rater.
 
     Examples
     --------
@@ -203,10 +203,10 @@ def _correlation(rated: Scored, item: IntArray, items: int) -> float:
 
 
 def adjusted_spread(rated: Scored, documents: IntArray, systems: int) -> FloatArray:
-    """Variance of differences of adjusted means, by leaving out a document at a time: (S, S).
+    """Jackknife variance of differences of adjusted means, over documents: (S, S).
 
     What a document has in common enters the biases and the means alike, above all where a rater
-    was given whole documents; a formula that takes ratings for independent misses both.
+    was given whole documents; a formula that assumes independent ratings misses both.
     """
     where = documents[rated.segment]
     found = []
@@ -240,6 +240,6 @@ def mixes(rated: Scored, systems: int) -> FloatArray:
 
 
 def bias_variance(mix: FloatArray, raters: Raters) -> FloatArray:
-    """What taking out estimated biases adds to the variance of each difference: (S, S)."""
+    """Variance that the estimated biases add to each difference: (S, S)."""
     uneven = mix[:, None, :] - mix[None, :, :]
     return np.asarray(np.clip(np.vecdot(uneven @ raters.covariance, uneven), 0.0, None))

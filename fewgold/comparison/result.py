@@ -130,7 +130,7 @@ class Comparison:
     estimates
         The score of each system by itself.
     pairs
-        Differences (S, S), row less column.
+        Differences (S, S), row minus column.
     basis, shared, factor
         (S, S) what a difference is made of, how many shared segments there are, and by how much
         its variance would grow on different ones.
@@ -143,7 +143,7 @@ class Comparison:
     facts
         Target, unit, design and counts.
     notes
-        What a reader must know.
+        Remarks that a reader must know.
     told
         Further parts of the signature.
     """
@@ -188,19 +188,20 @@ class Comparison:
 
     @property
     def confidence(self) -> float:
-        """Of the intervals: 1 less the level of the tests."""
+        """Confidence of the intervals: 1 minus the level of the tests."""
         return 1 - self.level
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what the results themselves warn of."""
+        """The notes, and warnings that follow from the results."""
         told = (note for e in self.estimates for note in e.ratings.warnings)
         found = list(dict.fromkeys((*self.notes, *told)))
         sign = -1 if self.higher_is_better else 1
         scores = sign * np.array([float(self.estimates[k].value) for k in self._order])
         if (np.diff(scores) < 0).any():
             found.append(
-                "the ranking goes by differences, which are surer; scores, each estimated by "
+                "the ranking follows the differences, which are more precise; scores, each "
+                "estimated by "
                 "itself, are not all in that order"
             )
         if self.pairs.spreadless.any():
@@ -257,7 +258,7 @@ class Comparison:
     def differences(self) -> pd.DataFrame:
         """One row per pair, the better of the two by the ranking first.
 
-        ``difference`` is the score of ``first`` less that of ``second`` with its interval (of this
+        ``difference`` is the score of ``first`` minus that of ``second`` with its interval (of this
         pair alone), ``p_better`` the probability that ``first`` is truly better, ``p`` the p-value
         of no difference and ``p_adjusted`` the same after correction. ``n`` counts the segments
         that both were rated on; ``basis`` says whether these alone were used ("shared") or all
@@ -337,13 +338,13 @@ class Comparison:
         )
 
     def needed(self, power: float = 0.8) -> pd.DataFrame:
-        """How many rated segments it takes, about, to tell apart the pairs that are not yet.
+        """Approximate number of rated segments needed to resolve the pairs that are not yet.
 
-        As many as make a difference of the size that was found significant with the chance
+        So many that a difference of the size that was found is significant with probability
         ``power``: it is then Φ⁻¹(1 − a/2) + Φ⁻¹(power) standard errors. a is the level, divided by
-        the number of pairs that are left where the correction is Holm's. Standard errors go with
-        √(1/n − 1/N), all else the same. ``segments`` and ``more`` (beyond those that the pair was
-        rated on) are empty where the whole pool is too few, or where nothing is known.
+        the number of pairs that are left where the correction is Holm's. Standard errors are in
+        proportion to √(1/n − 1/N), all else equal. ``segments`` and ``more`` (beyond those that the
+        pair was rated on) are empty where the whole pool is too few, or where nothing is known.
         """
         import pandas as pd
         from scipy.special import ndtri
@@ -393,7 +394,7 @@ class Comparison:
         return self.people.to_frame()
 
     def signature(self) -> str:
-        """All that is needed to tell how the numbers were made, in one line."""
+        """How the numbers were made, in one line."""
         told = self.estimates[0].ratings._signed()
         scores = b"".join(e.ratings.scores.tobytes() for e in self.estimates)
         above = self.basis[np.triu_indices(len(self.systems), 1)]
@@ -419,7 +420,7 @@ class Comparison:
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self) -> str:
-        """The ranking and what must be known about it, for people."""
+        """A readable summary of the ranking and its caveats."""
         facts, scores, ranking = self.facts, self.scores(), self.ranking()
         about = (
             f"all {facts['pool_size']} segments"
@@ -464,7 +465,7 @@ class Comparison:
         return "\n".join([*lines, self.signature()])
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain values, for JSON; what is not finite is None."""
+        """The results in plain values, for JSON; None for values that are not finite."""
         chance = self.rank_probabilities()
         record = {
             **self.facts,
@@ -515,7 +516,7 @@ class Comparison:
         return plots.significance_matrix(
             pd.DataFrame(self._p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
             means=self.scores()["score"].to_numpy(), cells=cells,
-            said=f"row less column, ± for {100 * self.confidence:.10g}%",
+            said=f"row minus column, ± for {100 * self.confidence:.10g}%",
             note=_CORRECTED[self.correction][0],
         )  # fmt: skip
 
@@ -533,7 +534,7 @@ class Comparison:
 
 
 def findings(result: Comparison) -> list[str]:
-    """What stands out: significant differences first, then what metrics and pairing gained."""
+    """The main findings: significant differences first, then the gain by metrics and pairing."""
     found = [f"{_significant(result)} ({_CORRECTED[result.correction][0]})."]
     gain = float(result.pairs.gain)
     if gain > 0:
@@ -550,7 +551,7 @@ def _significant(result: Comparison) -> str:
 
 
 def _apart(result: Comparison) -> str | None:
-    """What separate samples would have cost; None where no pair shares enough segments."""
+    """The cost of separate samples; None where no pair shares enough segments."""
     factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
     if not factor.size:
         return None
@@ -559,16 +560,17 @@ def _apart(result: Comparison) -> str | None:
 
 
 def needed_line(row: Mapping[str, Any]) -> str:
-    """What it takes to tell two systems apart; ``row`` is one of `Comparison.needed`.
+    """Number of segments needed to tell two systems apart; ``row`` is one of `Comparison.needed`.
 
     >>> needed_line({"first": "A", "second": "B", "difference": 0.31, "segments": 240, "more": 90})
-    'A and B are not told apart: a difference as found takes about 240 segments, 90 more'
+    'A vs B: not resolved; a difference of this size takes about 240 segments, 90 more'
     """
-    told = f"{row['first']} and {row['second']} are not told apart"
+    told = f"{row['first']} vs {row['second']}: not resolved"
     if row["segments"] is None:
-        return f"{told}: a difference as found takes more segments than there are"
+        return f"{told}; a difference of this size takes more segments than there are"
     return (
-        f"{told}: a difference as found takes about {row['segments']} segments, {row['more']} more"
+        f"{told}; a difference of this size takes about {row['segments']} segments, "
+        f"{row['more']} more"
     )
 
 

@@ -122,7 +122,7 @@ class SlicedComparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know: slices without a comparison."""
+        """Remarks on slices without a comparison."""
         return tuple(f"{name}: {why}" for name, why in self.why.items())
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
@@ -152,7 +152,7 @@ class SlicedComparison:
         return heads, rows
 
     def summary(self) -> str:
-        """A table for people."""
+        """A readable table."""
         heads, rows = self.cells()
         wide = [max(len(r[k]) for r in [heads, *rows]) for k in range(len(heads))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, wide, strict=True)).rstrip()
@@ -340,7 +340,7 @@ def _crossed(cells: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def _part(sample: Sample, keep: BoolArray) -> Sample:
-    """The part of a sample that lies in a slice: a sample of the slice, left by chance."""
+    """The part of a sample that lies in a slice, as a sample of the slice."""
     places = np.flatnonzero(keep)
     row = np.full(keep.size, -1)
     row[places] = np.arange(places.size)

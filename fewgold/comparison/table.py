@@ -1,4 +1,4 @@
-"""A long table, a row for each segment and system: as arrays, or as one pool for all systems."""
+"""Tables with one row per segment and system: as arrays, or as one pool for all systems."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def read(
     metrics: Sequence[str] = (),
     rater: str | None = None,
 ) -> ScoreTable:
-    """Arrays of a long table; says what is wrong with it in a sentence.
+    """Read a long table into arrays; errors say what is wrong with it.
 
-    ``human`` may name several columns, a rater each, or none, before anybody has rated.
+    ``human`` may name several columns, one per rater, or none, before anybody has rated.
     """
     columns = columns_of(frame)
     named = [human] if isinstance(human, str) else list(human)
@@ -108,7 +108,7 @@ def read(
     twice = sorted({name for name in asked if asked.count(name) > 1})
     if twice:
         raise DataError(
-            f"the column {twice[0]!r} is named for two things. Each has one of its own."
+            f"the column {twice[0]!r} is named for two things. Each needs a column of its own."
         )
     if rater is not None and len(named) > 1:
         raise DataError(
@@ -153,7 +153,7 @@ def read(
 
 
 def label(name: str, value: Any) -> str:
-    """The text that stands for a segment, system or document in the column ``name``."""
+    """The label of a segment, system or document in the column ``name``."""
     if io.is_empty(value):
         raise DataError(f"the column {name!r} has empty cells. Every row needs a name there.")
     return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
@@ -258,10 +258,10 @@ _CLEAR = 2.5
 def direction(
     names: Sequence[str], table: ScoreTable, orientation: dict[str, int], scale: object = None
 ) -> tuple[bool, str]:
-    """Whether higher human scores are better, and the sentence that says why that was taken.
+    """Whether higher human scores are better, with a sentence on why that was assumed.
 
-    By the name of the column or of the scale (such as "mqm"), else by the correlation with metrics
-    that are known to be larger for better output, else yes.
+    From the name of the column or of the scale (such as "mqm"), otherwise from the correlation with
+    metrics that are known to be larger for better output, otherwise yes.
     """
     rated = np.isfinite(table.human)
     scores = table.human[rated]
@@ -289,7 +289,7 @@ def direction(
     if abs(followed) > _CLEAR:
         higher = bool(followed > 0)
         return higher, f"{_way(higher)}, as the scores follow the metrics"
-    return True, "higher scores are taken for better; say so if they are not"
+    return True, "higher scores are assumed to be better; say so if they are not"
 
 
 def _way(higher: bool) -> str:
@@ -308,7 +308,7 @@ def joint_pool(
     orientation: Mapping[str, int] | None = None,
     per_system: bool = False,
 ) -> Pool:
-    """A pool with a row a segment, from a table with a row for each segment and system.
+    """A pool with one row per segment, from a table with one row per segment and system.
 
     Any sampler then picks segments that are good for all systems at once, and rating them for every
     system makes differences two to five times as precise as separate samples would.

@@ -1,4 +1,4 @@
-"""What the ratings say of the whole pool."""
+"""Estimators of the mean human score of the whole pool."""
 
 from fewgold.estimators.crossfit import Control, CrossFit, Predictions
 from fewgold.estimators.knn import KNN

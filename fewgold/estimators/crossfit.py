@@ -22,7 +22,7 @@ _LEAST_NAMED = 20
 
 
 class Predictions(NamedTuple):
-    """What a control predicts.
+    """Predictions of a control.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Predictions(NamedTuple):
 
 
 class Control(Protocol):
-    """Predicts human scores from metrics, out of fold wherever it was shown the score."""
+    """Predicts human scores from metrics, out of fold for rated segments."""
 
     @property
     def name(self) -> str: ...
@@ -106,7 +106,7 @@ class CrossFit(Control):
         return cross_fit(ratings, self.folds, self._fit)
 
     def centred_over(self, ratings: Ratings, weights: FloatArray) -> FloatArray:
-        """Predictions less their mean over the pool with these weights (N,): (n,)."""
+        """Predictions minus their mean over the pool with these weights (N,): (n,)."""
         found = cross_fit(ratings, self.folds, self._fit, weights)
         return found.at - found.centre
 
@@ -139,7 +139,7 @@ Fit: TypeAlias = Callable[[FloatArray, FloatArray], Model]
 def cross_fit(
     ratings: Ratings, folds: int | None, fit: Fit, over: FloatArray | None = None
 ) -> Predictions:
-    """Predict each fold by a model of the others; None trains and predicts on all of them.
+    """Predict each fold with a model fitted to the others; None fits and predicts on all.
 
     Where all weights are equal the mean prediction is taken over the segments outside the
     training folds, and counts for their share of the pool: given the training folds, the held-out

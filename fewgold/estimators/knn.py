@@ -1,6 +1,6 @@
 """Nearest neighbours as a control, for all draws and folds at once.
 
-Neighbours are gone through from near to far, and each fold takes the first k that train it.
+Neighbours are visited from near to far, and each fold takes the first k in its training set.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class KNN(Control):
 
     @property
     def _named_fields(self) -> tuple[str, ...]:
-        """What signatures need not tell: the name does, or it has no say in the result."""
+        """Fields that signatures omit: in the name already, or without influence on the result."""
         return ("batch",) if self.folds is not None else ("batch", "folds")
 
     def predict(self, ratings: Ratings) -> Predictions:
@@ -91,12 +91,12 @@ class KNN(Control):
         return Predictions(*out.reshape(4, *shape))
 
     def centred_over(self, ratings: Ratings, weights: FloatArray) -> FloatArray:
-        """Predictions less their mean over the pool with these weights (N,): (n,)."""
+        """Predictions minus their mean over the pool with these weights (N,): (n,)."""
         found = cross_fit(ratings, self.folds, self._fit, weights)
         return found.at - found.centre
 
     def _fit(self, x: FloatArray, y: FloatArray) -> Model:
-        """A model for pools that are not in memory; ties go by the order of drawing."""
+        """A model for pools that are not in memory; ties are resolved by the order of drawing."""
         from scipy.spatial import cKDTree
 
         tree, k = cKDTree(x), min(self.k, len(y))
@@ -170,7 +170,7 @@ def _steps(n: int, k: int, share: float) -> int:
 
 
 class _NeighbourSums(NamedTuple):
-    """From near to far, for m pairs of a draw and a segment.
+    """Sums over neighbours from near to far, for m pairs of a draw and a segment.
 
     ``first`` (m,) is where the ratings of the draw begin in ``y`` and ``label``. ``left`` and
     ``sums`` (folds, m) say how many more scores a fold needs, and what it has so far.

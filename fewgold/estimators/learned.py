@@ -24,7 +24,7 @@ from fewgold.samplers import Sampler, SimpleRandom
 
 @dataclass(frozen=True)
 class Learned(Estimator):
-    """Mean prediction of a control over the pool, plus the mean of what it got wrong.
+    """Mean prediction of a control over the pool, plus the mean residual of the ratings.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The weighted mean, and control variates: the mean corrected by metrics with known pool means."""
+"""The weighted mean, and control variates: the mean adjusted by metrics with known pool means."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def plain_mean(
 
 
 def with_design_note(ratings: Ratings, notes: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The notes, and what must be said about the design whatever the estimator."""
+    """The notes, and a note on biased designs."""
     if ratings.sample.design.unbiased:
         return notes
     return (*notes, "this design, as printed in the paper, does not give an unbiased mean")
@@ -69,7 +69,7 @@ def with_design_note(ratings: Ratings, notes: tuple[str, ...] = ()) -> tuple[str
 
 @dataclass(frozen=True)
 class ControlVariates(Estimator):
-    """Correct the mean by metrics whose pool means are known.
+    """Adjust the mean with metrics whose pool means are known.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _controls(ratings: Ratings, table: FloatArray, fit: RegressionFit) -> Fitted
 
 
 def slope_sway(design: Design, z: FloatArray, slopes: FloatArray) -> FloatArray:
-    """By how much each slope (p,) of least squares on controls (p, n) follows each score."""
+    """Derivative of the least-squares slopes (p,) on controls (p, n) with respect to each score."""
     dev = design.scatter(z, beside_weights=design._fit_beside_weights(len(z)))
     dev *= (slopes != 0)[:, None]
     return np.asarray(np.linalg.pinv(dev @ dev.T, hermitian=True) @ dev * design.influence)
@@ -254,11 +254,11 @@ def regression_slopes(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Slopes of least variance under the design (..., p), how many there are (...), g-weights.
 
-    ``columns`` (..., 1 + p, n) are the scores, less one of them so that huge ones keep their
+    ``columns`` (..., 1 + p, n) are the scores, minus one of them so that huge ones keep their
     digits, and the controls, which should be about 1 in size.
 
-    With fewer than three degrees of freedom per slope there are none: slopes from so few ratings
-    cost more than they bring, and a line through the points would claim an error of 0.
+    With fewer than three degrees of freedom per slope none is fitted: slopes from so few ratings
+    cost more than they gain, and a line through the points would claim an error of 0.
     """
     z, p = columns[..., 1:, :], columns.shape[-2] - 1
     dev = design.scatter(columns, pivot=False, beside_weights=design._fit_beside_weights(p))
@@ -290,14 +290,14 @@ def regression_slopes(
 
 
 def g_weights(design: Design, dev: FloatArray, off: FloatArray, inverse: FloatArray) -> FloatArray:
-    """How much each rating counts for, relative to its weight, when slopes are fitted (..., n).
+    """g-weights: the factor by which fitted slopes change the weight of each rating (..., n).
 
     The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): where the sample means of the metrics are
-    off, ratings on the other side weigh more. The variance of Σ w g (y − βz) counts the error of
-    the slopes in (Särndal, Swensson and Wretman 1992, section 6.6).
+    off, ratings on the other side weigh more. The variance of Σ w g (y − βz) includes the error of
+    the slopes (Särndal, Swensson and Wretman 1992, section 6.6).
 
     ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, ``off`` (..., p) its means z̄,
-    both divided by the same scale if any, and ``inverse`` (..., p, p) leads from products of the
+    both divided by the same scale if any, and ``inverse`` (..., p, p) maps products of the
     deviations with those of y to the slopes.
     """
     g = combine(combine(off, inverse), dev)
@@ -349,13 +349,13 @@ def _stable_inverse(gram: FloatArray, filled: FloatArray, trace: FloatArray) -> 
 
 
 def _many_small(matrices: FloatArray) -> bool:
-    """Whether a step for all matrices at once takes less time than a call of LAPACK for each."""
+    """Whether sweeping all matrices at once is faster than calling LAPACK for each."""
     p = matrices.shape[-1]
     return bool(p <= 8 and matrices.size >= 32 * p * p)
 
 
 def _swept(matrices: FloatArray) -> FloatArray:
-    """Inverses of positive definite matrices (..., p, p), every step for all of them at once.
+    """Inverses of positive definite matrices (..., p, p), vectorised over the batch.
 
     The sweep operator: Goodnight (1979), A tutorial on the sweep operator, American Statistician
     33. Infinite or not a number where a matrix is singular.

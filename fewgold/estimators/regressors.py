@@ -223,7 +223,7 @@ def _made(found: Any, name: str) -> Any:
     """An instance with its usual settings, and the seed 0 if it takes one."""
     if not (hasattr(found, "fit") and hasattr(found, "predict")):
         raise DataError(
-            f"{name!r} is no regressor: expected a class with fit and predict, got "
+            f"{name!r} is not a regressor: expected a class with fit and predict, got "
             f"{type(found).__name__}."
         )
     if not inspect.isclass(found):
@@ -232,7 +232,7 @@ def _made(found: Any, name: str) -> Any:
         model: Any = found()
     except TypeError as error:
         raise DataError(
-            f"the regressor {name!r} cannot be made without arguments: {error}. Name a ready "
+            f"the regressor {name!r} cannot be created without arguments: {error}. Name a ready "
             "instance instead, package.module:instance."
         ) from None
     seeded = "random_state" in getattr(model, "get_params", dict)()

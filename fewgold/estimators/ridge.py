@@ -1,8 +1,8 @@
-"""Ridge regression on all metrics at once, the strength of its penalty by leave-one-out error.
+"""Ridge regression on all metrics, with the penalty chosen by leave-one-out error.
 
-Slopes are fitted to the scaled deviations of the design, may be held to the sign that the
-orientation of a metric asks for, and enter the variance through their g-weights. Where ratings are
-few for the number of metrics, no strength is chosen: the fits of all strengths are averaged.
+Slopes are fitted to the scaled deviations of the design, may be constrained to the sign that
+follows from a metric's orientation, and enter the variance through their g-weights. Where there are
+few ratings for the number of metrics, no penalty is chosen: the fits of all penalties are averaged.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Ridge(Estimator):
 
     That takes 2p + 2 degrees of freedom for p metrics. With fewer, but 20 ratings at the least,
     slopes are averaged over all strengths from p/(3n) on, with weights in proportion to
-    PRESS^(−n/8), where a balanced sample counts only the errors beside its balanced variates. So
-    dozens of metrics may be given with as few ratings as metrics, or fewer. With fewer still the
+    PRESS^(−n/8), where in a balanced sample only errors orthogonal to the balanced variates count.
+    So dozens of metrics may be used with as few ratings as metrics, or fewer. With fewer still the
     plain mean is used, and a note says so.
 
     Where the orientation of a metric is known (given with the pool, or a common metric) its slope
-    may not have the wrong sign, which saves ratings that would be spent on learning it.
+    is constrained to that sign, which makes better use of few ratings.
 
     Parameters
     ----------
@@ -166,10 +166,10 @@ class Ridge(Estimator):
 
 
 def _enough(design: Design, p: int) -> tuple[BoolArray, BoolArray]:
-    """Whether ratings are plenty, to choose a strength for p slopes, or enough to average over all.
+    """Whether there are enough ratings to choose a penalty for p slopes, or to average over all.
 
-    With fewer than plenty, one strength is chosen by chance, and the standard error would not show
-    it. Units drawn as a whole, such as documents, count once: their segments are alike.
+    With fewer than that the chosen penalty is noise, and the standard error would not show it.
+    Units drawn as a whole, such as documents, count once: their segments are alike.
     """
     df = design._slope_df
     units = df if design.units is None else np.minimum(df, design.units.max(-1))
@@ -194,7 +194,7 @@ def ridge_slopes(
     """The fit at the strength of least leave-one-out error, or an average over strengths.
 
     ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the leverages
-    of the ratings without metrics: their weights in the means taken out. Where ``choose`` (...) is
+    of the ratings without metrics: their weights in the subtracted means. Where ``choose`` (...) is
     False the fits of all strengths are averaged, by the errors that are left beside ``balance``
     (..., q, n), centred balanced variates.
     """
@@ -268,15 +268,15 @@ def _left_out_errors(
 def _mixture(
     errors: FloatArray, choose: BoolArray, balance: FloatArray, averaged: BoolArray
 ) -> FloatArray:
-    """How much each strength counts for (draws, strengths), by errors (draws, strengths, n).
+    """Weight of each penalty (draws, strengths), from errors (draws, strengths, n).
 
-    All or nothing where one is chosen, else in proportion to PRESS^(−n/8): with errors of variance
+    1 or 0 where one is chosen, otherwise in proportion to PRESS^(−n/8): with errors of variance
     PRESS/n, −n/2 log PRESS is the log likelihood of the ratings, each predicted by the others. A
     quarter of it: few ratings exaggerate how much strengths differ. On real sets n/2 and n/4 had
     larger errors at n = 20 and standard errors that were too small.
 
-    A balanced sample has little to gain from slopes: the average counts only the errors that are
-    left when balanced variates (draws, q, n) are regressed out. It takes in the strengths that are
+    A balanced sample has little to gain from slopes: the average uses only the errors that remain
+    after regressing out the balanced variates (draws, q, n). It is over the strengths that are
     ``averaged`` (strengths,).
     """
     loss = np.vecdot(errors, errors)
@@ -298,7 +298,7 @@ def _mixture(
 def _constrained(
     z: FloatArray, ridged: FloatArray, cross: FloatArray, beta: FloatArray, signs: FloatArray
 ) -> RidgeFit:
-    """Fits whose free slopes ``beta`` have a wrong sign, one a row."""
+    """Constrained fits for draws whose free slopes ``beta`` have a wrong sign, one per row."""
     beta = constrain(ridged, cross, beta, signs)
     active = (beta != 0).astype(np.float64)
     kept, both = z * active[..., None], active[..., :, None] * active[..., None, :]
@@ -350,6 +350,6 @@ def _polish(
 
 
 def _reduced(gram: FloatArray, active: FloatArray) -> FloatArray:
-    """The products of active slopes; 1 on the diagonal of those held at 0, so that it inverts."""
+    """The Gram matrix of active slopes; 1 on the diagonal of others, so that it inverts."""
     both = active[..., :, None] * active[..., None, :]
     return np.asarray(gram * both + (1 - active)[..., None] * np.eye(active.shape[-1]))

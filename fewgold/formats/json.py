@@ -260,13 +260,24 @@ _MOST_OPTIONS = 11
 
 
 def dumps(value: Any, indent: int | None = None) -> str:
-    """JSON in readable letters, or in escapes where a text holds what no file can."""
+    """JSON in readable letters, or in escapes where a text holds what no file can.
+
+    Characters at which readers in Python break lines are escaped as well: Potato takes the rest of
+    such a line for another one.
+
+    >>> dumps("a\\u2028b é")
+    '"a\\\\u2028b é"'
+    """
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         text.encode()
     except UnicodeEncodeError:
         return json.dumps(value, indent=indent)
-    return text
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+#: Ends of lines for `str.splitlines` that JSON allows within texts as they are.
+_BREAKS = re.compile("[\x85\u2028\u2029]")
 
 
 def clean(text: str) -> str:

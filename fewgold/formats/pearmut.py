@@ -69,19 +69,51 @@ def _items(found: Any, place: str, depth: int = 3) -> Iterator[tuple[str, Any]]:
         yield place, found
 
 
+def is_download(found: Any) -> bool:
+    """True for the annotations as the dashboard gives them: lists of lines by campaign."""
+    return (
+        isinstance(found, dict)
+        and bool(found)
+        and all(isinstance(lines, list) for lines in found.values())
+        and any(_is_line(line) for lines in found.values() for line in lines)
+    )
+
+
+def _is_line(line: Any) -> bool:
+    """True for an object that looks like a line of a log."""
+    if not isinstance(line, dict) or "annotation" not in line or "user_id" not in line:
+        return False
+    return "item_i" in line or line["annotation"] == _RESET
+
+
+def _lines_of(path: str | Path) -> list[tuple[str, str, Any]]:
+    """The campaign, place and content of each line of a log, or of a download."""
+    try:
+        found = shared.parse(read_text(path), repr(str(path)))
+    except DataError:
+        found = None
+    if not is_download(found):
+        return [("", f"line {at}", line) for at, line in shared.read_lines(path)]
+    return [
+        (name, f"campaign {name!r}, answer {at}", line)
+        for name, lines in found.items()
+        for at, line in enumerate(lines, start=1)
+    ]
+
+
 def read_log(rows: Rows, path: str | Path, names: Names) -> None:
     """Take in the lines of a log."""
-    lines = shared.read_lines(path)
-    objects = [line for _, line in lines if isinstance(line, dict)]
+    lines = _lines_of(path)
+    objects = [line for _, _, line in lines if isinstance(line, dict)]
+    # A reset takes back all that a user has done before, or one document where it names one.
     resets = {
-        _task(line): place
-        for place, (_, line) in enumerate(lines)
+        (campaign, *_task(line)): place
+        for place, (campaign, _, line) in enumerate(lines)
         if isinstance(line, dict) and line.get("annotation") == _RESET
     }
     slider = _slider(rows, objects, names.score)
     taken_back = 0
-    for place, (at, line) in enumerate(lines):
-        where = f"line {at}"
+    for place, (campaign, where, line) in enumerate(lines):
         if isinstance(line, DataError):
             rows.reject(where, str(line), "")
         elif not isinstance(line, dict):
@@ -90,9 +122,10 @@ def read_log(rows: Rows, path: str | Path, names: Names) -> None:
             rows.context += 1
         else:
             aside = as_text(line.get("item_i")).startswith(_ASIDE)
-            back = place < resets.get(_task(line), -1)
-            taken_back += back
-            _line(rows, where, line, slider, names, aside or back)
+            user, document = _task(line)
+            last = max(resets.get((campaign, user, one), -1) for one in (document, ""))
+            taken_back += place < last
+            _line(rows, where, line, slider, names, aside or place < last)
     if taken_back:
         one = "a document was reset: its answers before that do not count."
         many = f"{taken_back} lines were reset: their answers do not count."
@@ -246,7 +279,9 @@ class Pearmut(Format):
     2 systems has 10. A segment without outputs is one row of context; a segment that was passed
     over (null), and a line that makes no sense, is one row. Tutorials and attention checks
     (``welcome_…``, ``random_…``, ``goodbye_…``) are context, and so is what a reset has taken
-    back. A score of null leaves the segment blank. Campaign files are read too: all blank.
+    back. A score of null leaves the segment blank. Answers are read from
+    ``data/annotations/NAME.jsonl`` and from what the dashboard downloads as ``annotations.json``.
+    Campaign files are read too: all blank.
 
     The time is that of the last action, in seconds since 1970 as Pearmut writes it. Error spans
     and comments go into the details. Pearmut knows no answer ids; `write_ratings` keeps them,
@@ -261,10 +296,7 @@ class Pearmut(Format):
         """True for lines with item, annotation and user, and for a campaign."""
         if probe.is_folder:
             return False
-        first = probe.first_object
-        if first is not None and "annotation" in first and "item_i" in first:
-            return "user_id" in first
-        return is_campaign(probe.json)
+        return _is_line(probe.first_object) or is_campaign(probe.json) or is_download(probe.json)
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
         """The annotations in a log; see the class for what a row is."""

@@ -33,9 +33,9 @@ def _on_hub(place: Path) -> list[Path]:
 
 
 def read_dataset(path: str | Path) -> tuple[Any, str]:
-    """The rows of a dataset, and what to say about its splits.
+    """The rows of a dataset, and a note on its splits.
 
-    Where there are several, the one called test is read; the others may be what a model learned.
+    Where there are several, the one called test is read; the others may be training data.
     """
     place, splits = Path(path), dict(_splits(Path(path)))
     if not splits:
@@ -79,7 +79,7 @@ def _splits(place: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """The Arrow files that a saved dataset names, in their order; else those that are there."""
+    """The Arrow files that a saved dataset lists, in their order; otherwise those found."""
     try:
         state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
         names = [str(f["filename"]) for f in state["_data_files"]]
@@ -142,5 +142,5 @@ def _without() -> TableError:
 
 def _damaged(name: str, error: Exception) -> TableError:
     why = str(error).partition("\n")[0].rstrip(".")
-    return TableError(name, "arrow", f"it is no Arrow file that can be read: {why}",
+    return TableError(name, "arrow", f"it cannot be read as an Arrow file: {why}",
                       "Write it again.")  # fmt: skip

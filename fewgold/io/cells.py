@@ -1,4 +1,4 @@
-"""Cells of tables: as text, and so that no spreadsheet runs them."""
+"""Cells of tables: as text, and guarded against being run as spreadsheet formulas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def text_of(value: Any) -> str:
-    """A cell of any kind of file as text, its numbers without loss; whole ones without a point.
+    """A cell of any file as text, numbers without loss of digits; whole ones without a point.
 
     >>> [text_of(v) for v in ("007", 7.0, 0.1 + 0.2, None, True)]
     ['007', '7', '0.30000000000000004', '', 'True']
@@ -37,12 +37,12 @@ def text_of(value: Any) -> str:
 
 
 def neutral(text: str) -> str:
-    """Text that no spreadsheet takes for a formula: with an apostrophe in front where needed."""
+    """Text that no spreadsheet runs as a formula: with an apostrophe in front where needed."""
     return f"'{text}" if text.startswith(_FORMULA) and not NUMBER.fullmatch(text) else text
 
 
 def guard(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, so that `bare` can give it back.
+    """Text that no spreadsheet runs as a formula, such that `bare` can restore it.
 
     An apostrophe that stands before something like a formula already gets a second one.
 
@@ -63,7 +63,7 @@ def bare(text: str) -> str:
 
 
 def cell(value: Any, separator: str) -> str:
-    """A value as a cell of CSV or TSV that no spreadsheet takes for a formula."""
+    """A value as a cell of CSV or TSV that no spreadsheet runs as a formula."""
     text = neutral(str(value))
     return re.sub(r"[\t\r\n]+", " ", text) if separator == "\t" else text
 
@@ -190,7 +190,7 @@ def is_gap(value: Any) -> bool:
 
 
 def column_of(values: Any, name: str) -> Column:
-    """What the cells of a column are."""
+    """Classify the cells of a column."""
     import pandas as pd
 
     series: pd.Series[Any] = (
@@ -279,7 +279,7 @@ def _sort(text: str, value: float) -> str:
 
 
 def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str) -> list[float]:
-    """The numbers that people typed into a column; a gap or anything else is an error."""
+    """The numbers in a column of scores; a gap or anything else is an error."""
     found = column_of(values, column)
     gaps = [i for i, gap in zip(ids, found.blank, strict=True) if gap]
     refuse(f"have no score in column {column!r}", gaps, hint)
@@ -305,7 +305,8 @@ def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str)
 def as_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The table with these columns as numbers, where they hold nothing but numbers and gaps.
 
-    Columns with anything else stay as they are, so that whoever needs them can say what is wrong.
+    Columns with anything else stay as they are, so that the code that needs them can say what is
+    wrong.
     """
     made = {}
     for name in dict.fromkeys(names):
@@ -317,11 +318,11 @@ def as_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def filled(frame: pd.DataFrame, metrics: Sequence[str], by: str | None = None) -> pd.DataFrame:
-    """The table with metrics as numbers, and their gaps filled with the mean of what is there.
+    """The table with metrics as numbers, and gaps filled with the mean of the other values.
 
     ``by`` is the column of the systems: then it is the mean of the system. A metric serves only as
-    a control, and any number that is fixed before people rate is a valid one; the mean is the one
-    that says nothing. A metric without any number (in a system) stays as it is.
+    a control, and any number that is fixed before people rate is a valid one; the mean is the
+    neutral choice. A metric without any number (in a system) stays as it is.
     """
     frame = as_numbers(frame, metrics)
     made = {}
@@ -357,7 +358,7 @@ class CostTerms(NamedTuple):
 
 
 def cost_terms(cost: str, columns: Sequence[str]) -> CostTerms:
-    """What a cost is made of: a column, or a formula over one of the ``columns``."""
+    """Parse a cost: a column, or a formula over one of the ``columns``."""
     if cost in columns:
         return CostTerms(0.0, 1.0, cost, False)
     match = _COST.fullmatch(cost.strip())

@@ -1,6 +1,6 @@
-"""What the columns of a table mean: as the user says, else as their names and cells suggest.
+"""The roles of a table's columns: as the user says, otherwise guessed from names and cells.
 
-Every command, page and the doctor ask `roles`, so that all of them see the same table.
+Every command, every page and the doctor use `roles`, so that all see the same table.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _SURENESS = {
 
 
 def sureness(name: str) -> str | None:
-    """What the name of a column says about ratings: their ``spread``, or a ``probability``.
+    """Whether a column's name suggests a ``spread`` of ratings or a ``probability``.
 
     >>> sureness("judge_prob"), sureness("uncertainty"), sureness("comet")
     ('probability', 'spread', None)
@@ -171,7 +171,7 @@ def known_orientation(name: str, values: FloatArray) -> int | None:
 
 
 def told_orientation(signs: Mapping[str, int], metrics: Mapping[str, FloatArray]) -> str:
-    """Orientations that names do not tell, as ``--orientation`` takes them; empty if none."""
+    """Orientations that do not follow from names, as ``--orientation`` takes them."""
     own = {m: v for m, v in signs.items() if v != known_orientation(m, metrics[m])}
     return ",".join(f"{metric}={sign:+d}" for metric, sign in sorted(own.items()))
 
@@ -190,7 +190,7 @@ _ONE = ("id", "document", "system", "rater", "cost")
 
 
 class Reason(Enum):
-    """Why a column of numbers is not taken for a metric, in words."""
+    """Why a column of numbers is not used as a metric, in words."""
 
     HUMAN = "may be human scores"
     ROW_NUMBERS = "numbers the rows"
@@ -202,7 +202,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that is not taken for a metric: why, and whether it can be had by naming it."""
+    """A column that is not used as a metric: why, and whether naming it would help."""
 
     reason: Reason
     details: str = ""
@@ -218,7 +218,7 @@ MAYBE_HUMAN = LeftOut(Reason.HUMAN, usable=True)
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """A table and what its columns are.
+    """A table and the roles of its columns.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ class Roles:
 
     @property
     def gappy(self) -> list[str]:
-        """Columns that would be metrics but for their gaps."""
+        """Columns that would be metrics if they had no gaps."""
         return [name for name, why in self.left_out.items() if why.reason is Reason.GAPS]
 
     def notes(self, audience: str = "cli") -> list[str]:
@@ -293,14 +293,14 @@ class Roles:
         return [*lines, *(read_as_sentence(n, how) for n, how in read.items() if how)]
 
     def one_human(self) -> str:
-        """The one column of human scores; with none or several, ask."""
+        """The one column of human scores; an error asks where there are none or several."""
         found = self.some_humans()
         if len(found) > 1:
             raise self._which(found)
         return found[0]
 
     def some_humans(self, option: str = "--human") -> tuple[str, ...]:
-        """The columns of human scores, several where each is a rater; where it is unclear, ask."""
+        """The columns of human scores, one per rater; an error asks where it is unclear."""
         if not self.human:
             raise self._which(self.humans, option)
         return self.human
@@ -315,10 +315,9 @@ class Roles:
         return DataError(f"which column holds the human scores? Name it with {option}{hint}.{said}")
 
     def per_output(self) -> Roles:
-        """One row for each output where several raters have a row each: the mean of their scores.
+        """One row per output where several raters have a row each, with their mean score.
 
-        Other columns keep what the first of the rows says. A table without such rows stays as it
-        is.
+        Other columns keep the value of the first row. A table without such rows is unchanged.
         """
         keys = [c for c in (self.id, self.system) if c is not None]
         if self.rater is None or self.id is None or not self.table.duplicated(keys).any():
@@ -348,7 +347,7 @@ class _Cells(Mapping[str, Column]):
         return self._made[name]
 
     def labels(self, name: str) -> list[str]:
-        """The cells of a column as text without blanks around, kept for the next question."""
+        """The cells of a column as text without blanks around, cached."""
         if name not in self._texts:
             self._texts[name] = texts_of(self._frame[name])
         return self._texts[name]
@@ -486,7 +485,7 @@ def roles(
 def _told(
     told: Mapping[str, Any], names: Sequence[str]
 ) -> tuple[dict[str, str | None], dict[str, list[str]], set[str]]:
-    """The roles that the user named: one column each, lists of columns, and roles for nobody."""
+    """The roles that the user named: single columns, lists of columns, and ignored ones."""
     lone: dict[str, str | None] = {}
     listed: dict[str, list[str]] = {}
     banned = set()
@@ -579,7 +578,7 @@ def as_controls(
         if len(counts) > MOST_LEVELS:
             raise DataError(
                 f"the column {name!r} has {len(counts):,} different values, too many for a "
-                f"category (at most {MOST_LEVELS}), and they are no numbers. Leave it out of the "
+                f"category (at most {MOST_LEVELS}), and they are not numbers. Leave it out of the "
                 "metrics."
             )
         others = [value for value, _ in counts.most_common()][1:]
@@ -595,7 +594,7 @@ def with_ids(found: Roles) -> tuple[NDArray[Any], list[str]]:
     """An id for every row: its own, with system or document where that repeats, or its number."""
     labels, rows = found.cells.labels, [str(k + 1) for k in range(len(found.table))]
     if found.id is None:
-        return np.array(rows), ["there is no column of ids, so rows go by their number"]
+        return np.array(rows), ["there is no column of ids, so rows are identified by their number"]
     first = labels(found.id)
     for other in (None, found.system, found.document):
         both = (
@@ -603,7 +602,7 @@ def with_ids(found: Roles) -> tuple[NDArray[Any], list[str]]:
         )
         if len(set(both)) == len(both) and all(first):
             return np.array(both), []
-    note = f"{found.id} does not tell all rows apart, so rows go by their number"
+    note = f"{found.id} does not tell all rows apart, so rows are identified by their number"
     return np.array(rows), [note]
 
 
@@ -634,7 +633,7 @@ def with_paths(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame
 
 
 def _inside(value: Any, steps: Sequence[str]) -> Any:
-    """What lies at a path inside of a cell; None where there is nothing."""
+    """The value at a path inside a cell; None where there is none."""
     for step in steps:
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             try:
@@ -674,7 +673,7 @@ def nested_paths(frame: pd.DataFrame, most: int = 12) -> list[str]:
 
 
 def joined_id(frame: pd.DataFrame, id: str | None) -> pd.DataFrame:
-    """The table with a column for an id made of several, such as ``conversation,turn``."""
+    """The table with an id column joined from several columns, such as ``conversation,turn``."""
     names = [part.strip() for part in (id or "").split(",")]
     if id is None or id in frame.columns or len(names) < 2:
         return frame
@@ -754,7 +753,7 @@ def _metrics(
             left[name] = LeftOut(Reason.CONSTANT)
         elif column.gaps and (not fill or _share(~column.finite, systems) > MOST_GAPS):
             count = f"{column.gaps} gap{'s' if column.gaps > 1 else ''}"
-            why = count if fill else f"{count}, to be filled before"
+            why = count if fill else f"{count}, to be filled first"
             left[name] = LeftOut(Reason.GAPS, why, usable=fill)
         else:
             found.append(name)
@@ -769,7 +768,7 @@ def _share(gaps: NDArray[np.bool_], systems: NDArray[Any] | None) -> float:
 
 
 def _odd(column: Column, cells: Mapping[str, Column]) -> str:
-    """Why a column of numbers with other cells in it cannot be a metric."""
+    """Why a column that mixes numbers with other cells cannot be a metric."""
     sort, rows = next(iter(column.odd.items()))
     frame = cells._frame if isinstance(cells, _Cells) else {}
     example = f", such as {str(frame[column.name].iloc[rows[0]])!r}"
@@ -796,9 +795,9 @@ def _other_id(
 ) -> dict[str, str | None]:
     """A column that names segments though it is not called so, perhaps with the system.
 
-    Each value must stand once, or once for each system; systems under another name are found by
-    that, too. Running text never names segments, however different its cells are. A column whose
-    name says id and whose cells are spoilt is taken too, so that somebody is told.
+    Each value must occur once, or once per system; this also finds systems columns under another
+    name. Running text never names segments, however different its cells are. A column whose name
+    says id and whose cells are damaged is used too, so that an error is raised.
     """
     system = chosen["system"] or guess_column(names, SYSTEM_NAMES)
     document = chosen["document"] or guess_column(names, DOCUMENT_NAMES)
@@ -834,7 +833,7 @@ def _other_id(
 
 
 def crossed(ids: Sequence[str], systems: Sequence[str]) -> bool:
-    """True where nearly each of the ids stands once with each of the systems, of which few.
+    """True where nearly every id occurs once with each of a few systems.
 
     >>> crossed(["a", "a", "b", "b", "c", "c"], ["x", "y", "x", "y", "x", "y"])
     True
@@ -846,7 +845,7 @@ def crossed(ids: Sequence[str], systems: Sequence[str]) -> bool:
 
 
 def once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
-    """True where labels come again, but never twice with the same system."""
+    """True where labels repeat, but never with the same system."""
     pairs = set(zip(labels, systems, strict=True))
     return len(pairs) == len(labels) and len(set(labels)) < len(labels)
 
@@ -855,8 +854,7 @@ def other_texts(found: Roles) -> tuple[str, ...]:
     """Columns of texts under names of their own; raters see them only if the user says so.
 
     Running text is text. Two or three words may be a category, unless they differ row by row and
-    raters would otherwise see what systems were given, but nothing that they made of it.
-    References are not for raters.
+    raters would otherwise see the inputs but no outputs. References are not for raters.
     """
     short = bool(found.texts)
     if found.texts and not only_inputs(found.texts):
@@ -873,7 +871,7 @@ def other_texts(found: Roles) -> tuple[str, ...]:
 
 
 def only_inputs(texts: Sequence[str]) -> bool:
-    """True where raters would see what systems were given, but nothing that they made of it.
+    """True where raters would see the systems' inputs but none of their outputs.
 
     >>> only_inputs(["source"]), only_inputs(["source", "output"]), only_inputs([])
     (True, False, False)
@@ -895,7 +893,7 @@ def _varied(labels: Sequence[str]) -> bool:
 
 
 def _few(column: Column, labels: Sequence[str]) -> bool:
-    """Two to twenty names, none missing, that are no numbers."""
+    """Two to twenty different names, none missing and none a number."""
     return not column.numeric and "" not in labels and 2 <= len(set(labels)) <= _MOST_SYSTEMS
 
 

@@ -72,8 +72,8 @@ def unpacked(data: bytes, name: str) -> tuple[bytes, bool]:
 def decode(data: bytes, name: str) -> Decoded:
     """Text in UTF-8, UTF-16 or Windows-1252, with or without a byte order mark.
 
-    UTF-8 is hardly ever valid by accident, so whatever is valid UTF-8 is taken for it. What is not
-    is taken for Windows-1252, in which spreadsheet programs save CSV in much of the world.
+    UTF-8 is hardly ever valid by accident, so whatever is valid UTF-8 is read as UTF-8. Anything
+    else is read as Windows-1252, in which spreadsheet programs save CSV in much of the world.
     """
     wide = _wide(data)
     if wide is not None:
@@ -81,7 +81,7 @@ def decode(data: bytes, name: str) -> Decoded:
             return Decoded(data.decode(wide).removeprefix("\ufeff"), wide)
         except UnicodeDecodeError as error:
             raise _binary(
-                name, f"it begins like UTF-16, but byte {error.start:,} is none"
+                name, f"it begins like UTF-16, but byte {error.start:,} is not valid"
             ) from None
     head = data[: 1 << 16]
     if head.count(b"\x00") > len(head) // 10:

@@ -1,6 +1,6 @@
 """The one reader of tables: CSV, TSV, JSON, Parquet and spreadsheets into rows with their place.
 
-What a file is follows from its content; the name decides only between two readings that are both
+The format is recognised by content; the name decides only between two readings that are both
 possible. No row is lost: one whose cells cannot be told apart stays in the table with the reason,
 so that `TableFile.frame` refuses the file and names the line, and ``fewgold import`` rejects it.
 """
@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """Something about a file that its reader should know: a code, what, where, and what to do."""
+    """A remark about a file: a code, what was found, where, and what to do."""
 
     code: str
     what: str
@@ -75,7 +75,7 @@ class _Problem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table as its file holds it.
+    """A table as it was read from a file.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class TableFile:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of the remarks that may matter, as sentences."""
+        """The remarks that may matter, as sentences."""
         told = zip(self.remarks, self.sentences, strict=True)
         return tuple(sentence for remark, sentence in told if remark.code not in HARMLESS)
 
@@ -127,12 +127,12 @@ class TableFile:
         return tuple(f"{r.what}{f' ({r.where})' if r.where else ''}." for r in self.remarks)
 
     def place(self, k: int) -> str:
-        """Where row ``k`` stands."""
+        """Where row ``k`` is in the file."""
         return f"{self.unit} {self.numbers[k]}"
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """Every row, those that cannot be read among them."""
+        """Every row, including those that cannot be read."""
         found = []
         for k, cells in enumerate(self.cells):
             raw = self._raw(k)
@@ -248,7 +248,7 @@ class TableFile:
                     "no-header",
                     f"the first line has {wide} cell{'s' * (wide > 1)} and every row after it "
                     f"{width}",
-                    "Is there a title or a remark above the names of the columns? Remove it.",
+                    "Is there a title or a remark above the column names? Remove it.",
                     f"it reads: {', '.join(self.header)[:60]}",
                 )
         first = next(iter(self._problems))
@@ -281,7 +281,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
 
 def read_file(path: str | Path, kind: str | None = None, shown: str | None = None) -> TableFile:
-    """A table with its rows, their places, and what is odd about it.
+    """A table with its rows, their places, and remarks on oddities.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def _empty(name: str) -> TableError:
 
 
 def _remarks(table: TableFile) -> Iterator[Remark]:
-    """What is odd about a table that can be read."""
+    """Oddities of a table that can be read."""
     if table.encoding == "utf-8-sig":
         do = "Harmless: fewgold reads it as spreadsheets do."
         yield Remark("byte-order-mark", "the file begins with a byte order mark", do=do)
@@ -398,7 +398,7 @@ def _delimited(decoded: Decoded, kind: str | None, name: str) -> TableFile:
     known = name == "-" or name.lower().removesuffix(".gz").endswith(SUFFIXES)
     if kind is None and not known and header is not None and len([n for n in header if n]) < 2:
         raise TableError(
-            name, "not-a-table", "it is text, but no table: no separator stands between cells",
+            name, "not-a-table", "it is text but not a table: no separator between cells was found",
             f"Expected a {_KINDS} file, a sheet of fewgold select, a campaign, or the export of an "
             "annotation tool.",
         )  # fmt: skip
@@ -411,7 +411,7 @@ def _delimited(decoded: Decoded, kind: str | None, name: str) -> TableFile:
     if "\x00" in decoded.text:
         for k, row in enumerate(found.cells):
             if any("\x00" in cell for cell in row):
-                why = "holds a NUL character: it was damaged on its way."
+                why = "holds a NUL character: it was damaged in transfer."
                 found.problems[k] = _Problem("nul", why)
     remarks: tuple[Remark, ...] = ()
     if separator == "\t" and found.quoted and any('"' in line for line in lines):
@@ -424,7 +424,7 @@ def _delimited(decoded: Decoded, kind: str | None, name: str) -> TableFile:
     if blank > max(1, len(header) // 2):
         raise TableError(
             name, "no-header", f"the first line names {len(header) - blank} of {len(header)} "
-            "columns", "Is there a title or a remark above the names of the columns? Remove it.",
+            "columns", "Is there a title or a remark above the column names? Remove it.",
             f"it reads: {', '.join(header)[:60]}",
         )  # fmt: skip
     header = [n or f"Unnamed: {k}" for k, n in enumerate(header)]
@@ -461,7 +461,7 @@ def _rows(lines: Sequence[str], start: int, separator: str, name: str) -> _Parse
 
 
 def _fitted(records: Iterator[tuple[int, int, list[str] | None]], quoted: bool) -> _Parsed:
-    """Records as rows of as many cells as the header has, or with the reason why not."""
+    """Records as rows as wide as the header, or with the reason why not."""
     _, _, header = next(records)
     assert header is not None
     wide = len(header)
@@ -487,7 +487,7 @@ def _fitted(records: Iterator[tuple[int, int, list[str] | None]], quoted: bool) 
 def _named(
     header: list[str], cells: list[list[str]], problems: dict[int, _Problem]
 ) -> tuple[list[str], list[list[str]]]:
-    """Without columns that have neither a name nor any value: a separator ends every line."""
+    """The table without nameless, empty columns, which a separator at the end of lines leaves."""
     bare = [
         k
         for k, n in enumerate(header)
@@ -611,7 +611,7 @@ def _are_rows(lines: Sequence[str], separator: str, width: int) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines with their ends, which are those of files only and not all that Unicode knows."""
+    """Lines with their line ends: those of files only, not every one in Unicode."""
     return list(io.StringIO(text, newline=""))
 
 
@@ -623,7 +623,7 @@ def _is_blank(line: str) -> bool:
 
 
 class _Unreadable(ValueError):
-    """Why a line is not the object that it should be."""
+    """Why a line is not a JSON object."""
 
 
 def _json(text: str, name: str, sure: bool) -> TableFile | None:
@@ -637,7 +637,7 @@ def _json(text: str, name: str, sure: bool) -> TableFile | None:
             if not (sure or named):
                 return None
             why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-            raise TableError(name, "json", f"it is not JSON that can be read: {why}", "") from None
+            raise TableError(name, "json", f"it cannot be read as JSON: {why}", "") from None
         return _objects(name, "json", "item", [
             (k, json.dumps(v, ensure_ascii=False), v if isinstance(v, dict)
              else _Problem("json", "is not an object {…}."))
@@ -750,7 +750,7 @@ def _parquet(data: bytes, name: str) -> TableFile:
     except (pa.ArrowException, OSError, ValueError, OverflowError, TypeError, KeyError) as error:
         why = str(error).partition("\n")[0].rstrip(".")
         raise TableError(
-            name, "parquet", f"it is no Parquet file that can be read: {why}", "Write it again."
+            name, "parquet", f"it cannot be read as a Parquet file: {why}", "Write it again."
         ) from None
     return _arrow(table, name, "parquet")
 

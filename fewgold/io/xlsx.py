@@ -2,7 +2,7 @@
 
 Libraries that read spreadsheets trust the size that the file claims, drop rows that stand out of
 order and take a formula without a stored value for an empty cell. Ratings must not vanish that
-way, so every row and cell that the file holds is handed on here, or the file is refused.
+way, so every row and cell of the file is returned here, or the file is refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class SheetCells:
-    """The rows of a sheet that hold anything, by their number, with cells from column A on.
+    """The non-empty rows of a sheet, by number, with cells from column A on.
 
     A cell is text, a number, a truth value, a `datetime`, a `Formula` or None.
     """
@@ -70,13 +70,13 @@ def read_sheet(path: str | Path, data: bytes | None = None) -> SheetCells:
     except (KeyError, NotImplementedError, OverflowError, RuntimeError, ValueError) as error:
         why = f"{type(error).__name__}, {error}"
     raise DataError(
-        f"{str(path)!r} is no spreadsheet that can be read: {why.rstrip('.')}. Save it again as "
+        f"{str(path)!r} cannot be read as a spreadsheet: {why.rstrip('.')}. Save it again as "
         ".xlsx, or as CSV in UTF-8."
     )
 
 
 class _Damaged(Exception):
-    """What is wrong with the workbook."""
+    """The workbook is damaged; the message says how."""
 
 
 def _read(book: zipfile.ZipFile) -> SheetCells:
@@ -84,7 +84,7 @@ def _read(book: zipfile.ZipFile) -> SheetCells:
         raise _Damaged("it unpacks to more than 1 GB")
     names = set(book.namelist())
     if len(names) != len(book.namelist()):
-        raise _Damaged("it holds two parts of one name")
+        raise _Damaged("two of its parts have the same name")
     home = next((n for n in sorted(names) if n.endswith("xl/workbook.xml")), None)
     if home is None:
         raise _Damaged("it is a zip file, but without xl/workbook.xml in it")
@@ -194,7 +194,7 @@ def _rows(
 def _column(where: str | None) -> int:
     match = _WHERE.fullmatch(where or "")
     if match is None:
-        raise _Damaged(f"a cell is said to stand at {where!r}")
+        raise _Damaged(f"a cell claims to be at {where!r}")
     column = 0
     for letter in match[1]:
         column = 26 * column + ord(letter) - 64
@@ -212,7 +212,7 @@ def _cell(c: Element, strings: list[str], dates: set[int], epoch: datetime) -> A
     if kind == "s":
         index = int(value)
         if not 0 <= index < len(strings):
-            raise _Damaged(f"the cell {c.get('r')} names a text that the file does not hold")
+            raise _Damaged(f"the cell {c.get('r')} refers to a text that is not in the file")
         return strings[index]
     if kind == "b":
         return value.strip() == "1"

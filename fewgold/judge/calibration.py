@@ -1,4 +1,4 @@
-"""How far a judge's probabilities can be believed: reliability curve and calibration error.
+"""Calibration of a judge's probabilities: reliability curve and calibration error.
 
 Arrays are (..., n): the rated segments last, batch axes in front.
 """
@@ -16,7 +16,7 @@ from fewgold.judge.measures import MeasuredValue, Paired
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How far a judge's probabilities are from what people say, in bins of the pool.
+    """Gaps between a judge's probabilities and people's verdicts, in bins of the pool.
 
     Bins, their shares of the pool and the judge's mean in them are known for the whole pool; only
     people's share of good segments in them is estimated. Arrays are (..., K), and those of `ece`
@@ -109,7 +109,7 @@ def _bessel(of: Paired, member: BoolArray) -> FloatArray:
 
 
 def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArray) -> FloatArray:
-    """What the variance (..., K) of a gap lacks where a bin's few ratings happen to agree.
+    """A floor for the variance (..., K) of a gap, for bins whose few ratings happen to agree.
 
     It is at least that of a bin with one rating more, a quarter as even odds have it and the rest
     as the ratings of all bins do.
@@ -202,7 +202,7 @@ def _error(
 
 
 def _shrinkage(gap: FloatArray, variance: FloatArray, share: FloatArray) -> FloatPair:
-    """Mean square (..., 1) of the true gaps, and the share (..., K) of each gap to believe."""
+    """Mean square (..., 1) of the true gaps, and the shrinkage factor (..., K) of each gap."""
     true = np.maximum((share * (gap**2 - variance)).sum(-1, keepdims=True), 0.0)
     both = true + variance
     return true, np.where(both > 0, true / np.where(both > 0, both, 1.0), 1.0)

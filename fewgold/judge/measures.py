@@ -1,4 +1,4 @@
-"""Measures of a judge against people, and what each rated segment contributes to them.
+"""Measures of a judge against people, and their influence values.
 
 Every measure is a smooth function of weighted means over the rated segments. Its *influence
 values* z say by how much the value changes with the weight of each segment (linearisation; Deville
@@ -79,7 +79,7 @@ class Paired:
 
     @cached_property
     def _centred_judge(self) -> tuple[FloatArray, FloatArray]:
-        """The judge less its mean over the rated segments, and the variance there."""
+        """The judge minus its mean over the rated segments, and the variance there."""
         dev = self.judge - (self._base * self.judge).sum(-1, keepdims=True)
         return dev, np.asarray((self._base * dev**2).sum(-1, keepdims=True))
 
@@ -96,7 +96,7 @@ class Paired:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """(..., n), sum 1: what each rated segment stands for in the pool, or in the slice."""
+        """(..., n), sum 1: weight of each rated segment in the pool, or in the slice."""
         return np.asarray(self._base * self._g)
 
     def mean(self, values: FloatArray) -> FloatArray:
@@ -104,9 +104,10 @@ class Paired:
         return np.asarray((self.weights * values).sum(-1))
 
     def residuals(self, influence: FloatArray) -> FloatArray:
-        """(..., n) values of which the design gives the variance, from influence values.
+        """Values (..., n) from influence values, whose mean has the variance of the measure.
 
-        Less their regression on the judge, whose mean is known, and 0 outside of the slice.
+        They are residuals of a regression on the judge, whose mean is known, and 0 outside of the
+        slice.
         """
         b, (dev, spread) = self._base, self._centred_judge
         left = influence - (b * influence).sum(-1, keepdims=True)
@@ -213,8 +214,8 @@ class Padded:
     Caffo (2000) add a success and a failure to each of two samples: here to what people said where
     the judge says 1, and where it says 0, so that the judge's known shares stay as they are. With
     more than two levels ``ratings`` of them are spread over the table, half of them evenly and half
-    as if judge and people were independent: two, but one for quadratic weights, to which those on
-    distant levels matter a lot. Values are reported without them.
+    as if judge and people were independent: two, but one for quadratic weights, which are sensitive
+    to those on distant levels. Values are reported without them.
     """
 
     of: Paired
@@ -402,27 +403,27 @@ def _ratio(of: Scored, above: FloatArray, below: FloatArray) -> Measure:
 
 
 def accuracy(of: Scored) -> Measure:
-    """Share of segments on which judge and people say the same."""
+    """Share of segments on which judge and people agree."""
     return _ratio(of, (of.human == of.judge) * 1.0, np.ones(of.human.shape))
 
 
 def sensitivity(of: Scored) -> Measure:
-    """ρ, also recall: share of the segments good to people that the judge calls good."""
+    """ρ or recall: share of the segments that people find good which the judge calls good."""
     return _ratio(of, of.human * of.judge, of.human)
 
 
 def specificity(of: Scored) -> Measure:
-    """η: share of the segments bad to people that the judge calls bad."""
+    """η: share of the segments that people find bad which the judge calls bad."""
     return _ratio(of, (1 - of.human) * (1 - of.judge), 1 - of.human)
 
 
 def precision(of: Scored) -> Measure:
-    """Share of the segments that the judge calls good that are good to people."""
+    """Share of the segments that the judge calls good which people find good."""
     return _ratio(of, of.human * of.judge, of.judge)
 
 
 def negative_value(of: Scored) -> Measure:
-    """Share of the segments that the judge calls bad that are bad to people."""
+    """Share of the segments that the judge calls bad which people find bad."""
     return _ratio(of, (1 - of.human) * (1 - of.judge), 1 - of.judge)
 
 
@@ -512,7 +513,7 @@ def _places(levels: FloatArray, values: FloatArray) -> IntArray:
 
 
 def mean_difference(of: Scored) -> Measure:
-    """Judge less people, over the pool: the judge's mean is known there."""
+    """Judge minus people, over the pool, where the judge's mean is known."""
     gap = -of.human if of.known else of.judge - of.human
     mean = of.mean(gap)
     value = mean + of.judge_mean if of.known else mean
@@ -600,7 +601,7 @@ def _tie_shares(of: Scored, values: FloatArray) -> FloatArray:
 
 
 def kendall(of: Scored) -> Measure:
-    """Kendall's τ-b: pairs in the same order less pairs in the other, corrected for ties."""
+    """Kendall's τ-b: pairs in the same order minus pairs in the other, corrected for ties."""
     n = of.human.shape[-1]
     batch = of.human.shape[:-1]
     flat = [np.reshape(a, (-1, n)) for a in (of.human, of.judge, of.weights)]

@@ -1,4 +1,4 @@
-"""A judge's score as a probability that people agree with: Platt scaling or isotonic regression.
+"""Recalibrate a judge's score as a probability: Platt scaling or isotonic regression.
 
 Both are scikit-learn's. With a few hundred ratings the logistic curve of Platt (1999) usually wins;
 isotonic regression (Zadrozny and Elkan 2002) follows any rising curve, and needs more of them.

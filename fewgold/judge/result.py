@@ -1,4 +1,4 @@
-"""Judges on trial: what they are compared with, the result for people, and its page."""
+"""Assess judges against people: the result, its text and its page."""
 
 from __future__ import annotations
 
@@ -130,8 +130,8 @@ def assess_table(
 ) -> Assessment:
     """The same from a table with a row for each segment, of which people rated some or all.
 
-    Rated rows among others are taken as a simple random sample of them. Where all rows are rated,
-    they stand for segments to come from the same process; those of one ``document`` come together.
+    Rated rows among others are treated as a simple random sample of them. Where all rows are rated,
+    they represent future segments from the same process, in clusters by ``document``.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class Assessment:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know, each sentence once."""
+        """Remarks for the reader, each sentence once."""
         return tuple(dict.fromkeys(n for t in self.judges for n in t.notes))
 
     def signature(self) -> str:
@@ -262,7 +262,7 @@ class Assessment:
         return frame.assign(says=[MEASURES[k][1] for k in keys])
 
     def differences(self) -> pd.DataFrame:
-        """Each pair of judges on the same ratings: first less second, with interval and p-value."""
+        """Each pair of judges on the same ratings: first minus second, interval and p-value."""
         import pandas as pd
 
         rows = []
@@ -278,7 +278,7 @@ class Assessment:
     def disagreements(self, judge: str | None = None, most: int | None = None) -> pd.DataFrame:
         """Rated segments on which a judge and people differ, the largest errors first.
 
-        Of equal errors first the one that stands for more segments of the pool.
+        Among equal errors first the one that represents more segments of the pool.
         """
         import pandas as pd
 
@@ -312,8 +312,8 @@ class Assessment:
     def calibrated(self, judge: str | None = None, method: str | None = None) -> Recalibration:
         """A judge's score as a probability that people find a segment good.
 
-        It is learnt from these ratings. So use it for outputs to come, to choose what to rate
-        next, or to show; with the same ratings it would look better than it is.
+        It is fitted to these ratings. So use it for new outputs, to choose what to rate next, or
+        for display; assessed with the same ratings it would look better than it is.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""One judge on trial, over the pool or a slice of it: which measures fit, and their figures."""
+"""One judge against people, over the pool or a slice: suitable measures and their values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEASURES = {
     "people": ("people", "mean of people over the pool"),
     "judge": ("judge", "mean of the judge over the pool"),
     "difference": ("judge − people", "above 0 the judge is too kind, below too strict"),
-    "accuracy": ("accuracy", "share on which both say the same"),
+    "accuracy": ("accuracy", "share on which both agree"),
     "sensitivity": ("ρ, recall", "share of the good ones that the judge passes"),
     "specificity": ("η, specificity", "share of the bad ones that the judge fails"),
     "precision": ("precision", "share good of those that the judge passes"),
@@ -61,7 +61,7 @@ _BIN = 20  # rated segments to a bin, so that its share is worth looking at
 
 
 class JudgedColumns:
-    """Columns over the whole pool and at the rated segments, whoever keeps them."""
+    """Columns over the whole pool and at the rated segments."""
 
     def __init__(self, ratings: Ratings, more: Mapping[str, Any]) -> None:
         self.sample, self.pool = ratings.sample, ratings.sample.pool
@@ -151,7 +151,7 @@ _PLOTS = {
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What one judge is like, over the pool or over a slice of it.
+    """Measures of one judge against people, over the pool or over a slice of it.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class Trial:
     worth
         How many ratings without the judge are worth the rated ones with it, and its interval.
     notes
-        What a reader must know.
+        Remarks that a reader must know.
     """
 
     judge: str
@@ -198,7 +198,7 @@ class Trial:
 
     @property
     def plots(self) -> dict[str, str]:
-        """The figures that there are of this judge, and what they show."""
+        """The available figures of this judge, and what they show."""
         graded = self.kind in ("score", "ordinal", "numeric")
         there = {
             "confusion": self.confusion is not None,
@@ -249,7 +249,7 @@ def trial_of(
     rated = ratings.n if picked is None else int(picked.sum())
     common: dict[str, Any] = {"judge": name, "slice": told, "rated": rated, "size": part.size}
     if rated < (1 if told is None else _FEW):
-        few = f"{counted(rated, 'rating')} is too few to say anything of this part"
+        few = f"{counted(rated, 'rating')} is too few to say anything about this part"
         return Trial(**common, kind="unknown", figures={}, notes=(few.replace("s is", "s are"),))
     seen = ratings.scores if picked is None else ratings.scores[picked]
     kind, labels = _kind(setting, name, ratings.scores, whole)
@@ -301,7 +301,7 @@ def trial_of(
 def _kind(
     setting: TrialSettings, name: str, human: FloatArray, whole: FloatArray
 ) -> tuple[str, Callable[[FloatArray], FloatArray] | None]:
-    """What sort of judge it is, and what makes verdicts of 0 and 1 of its scores, if anything."""
+    """The kind of judge, and the cut that turns its scores into 0 and 1, if any."""
     known = whole[np.isfinite(whole)]
     zero_one = bool(np.isin(human, BINARY).all())
     binary = bool(np.isin(known, BINARY).all())
@@ -340,8 +340,7 @@ def _levels(human: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _same_scale(human: FloatArray, whole: FloatArray) -> bool:
-    """Whether judge and people seem to use one scale: where 90 % of the scores of each lie, half
-    of the longer range is common to both."""
+    """Whether judge and people seem to use one scale: central 90 % ranges overlap by half."""
     low, high = np.quantile(human, [0.05, 0.95])
     least, most = np.quantile(whole[np.isfinite(whole)], [0.05, 0.95])
     longest = max(high - low, most - least)
@@ -489,7 +488,7 @@ def _completed(
 
 
 def _residual(of: Paired) -> FloatArray:
-    """What a straight line through the judge's scores leaves of people's, sign turned."""
+    """Residuals of people's scores on a straight line in the judge's, with the sign reversed."""
     dev, spread = of._centred_judge
     slope = of.mean(dev * of.human) / spread[..., 0] if spread[..., 0] > 0 else 0.0
     return np.asarray(of.mean(of.human) + slope * dev - of.human)
@@ -498,11 +497,11 @@ def _residual(of: Paired) -> FloatArray:
 def _worth(
     found: Mapping[str, MeasuredValue], of: Paired, n: int, size: int, process: bool
 ) -> tuple[float, float, float] | None:
-    """Ratings of a plain random sample that are worth n of them with the judge, and an interval.
+    """Equivalent number of simple random ratings to n with the judge, with an interval.
 
-    A judge that correlates with people by r leaves 1 − r² of the variance of the mean, and so
-    saves as many ratings as a sample larger by 1/(1 − r²) has, but for the correction for the
-    pool's size. One degree of freedom goes to the slope.
+    A judge that correlates with people by r leaves 1 − r² of the variance of the mean, and so is
+    worth a sample larger by the factor 1/(1 − r²), apart from the finite population correction. One
+    degree of freedom goes to the slope.
     """
     r = figure(m.pearson, of, 0.95)
     if n < 4 or not np.isfinite(r.value):
@@ -527,7 +526,7 @@ def _remarks(
     found: Mapping[str, MeasuredValue],
     same_scale: bool,
 ) -> list[str]:
-    """What cannot be told, and why; what was decided on the way."""
+    """Remarks on measures that cannot be computed, and on choices made."""
     notes = []
     if kind == "probability" and setting.cut is None:
         notes.append(
@@ -546,13 +545,15 @@ def _remarks(
         notes.append(f"{counted(seen.size, 'rating')} {say} little: the intervals are rough")
     if np.ptp(seen) == 0:
         notes.append(
-            f"people gave all rated segments a {seen[0]:g}: what needs both kinds cannot be told"
+            f"people gave all rated segments a {seen[0]:g}: measures that need both classes "
+            "cannot be computed"
         )
     if np.ptp(inner) == 0:
         notes.append(f"{name} says {inner[0]:g} for all rated segments")
     if any(np.isinf(made.low) or np.isinf(made.high) for made in found.values()):
         notes.append(
-            "where no spread is left to see, a mean has no interval without the ends of the scale"
+            "ratings that are all the same give a mean no interval unless the limits of the scale "
+            "are known"
         )
     unknown = [MEASURES[key][0] for key, made in found.items() if np.isnan(made.value)]
     if unknown:

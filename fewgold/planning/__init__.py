@@ -1,4 +1,4 @@
-"""How many ratings a study needs, before any are made."""
+"""Planning: how many ratings a study needs."""
 
 from fewgold.planning.binary import (
     MeasurableDifferences,

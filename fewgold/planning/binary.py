@@ -151,7 +151,7 @@ def measurable_difference(
     rng: RNGLike = None,
     **study: Any,
 ) -> FloatArray:
-    """The difference between two success rates that is significant, or found with some power.
+    """The difference between two success rates that is significant, or detected with some power.
 
     All numbers may be arrays; they broadcast.
 
@@ -224,7 +224,7 @@ def ratings_needed(
     power: float | None = None,
     **study: Any,
 ) -> int:
-    """The fewest human ratings, or ratings of the metric, that measure a difference.
+    """The fewest human ratings, or ratings of the metric, that detect a difference.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def fewest(
     """As `ratings_needed`, also for other targets than a difference, such as a half-width."""
     if human is not None and metric is not None:
         raise FewgoldError(
-            f"give human or metric, and the other is what is looked for; got human={human!r} and "
+            f"give human or metric, the other one is computed; got human={human!r} and "
             f"metric={metric!r}."
         )
     name = "human" if human is None else "metric"
@@ -394,13 +394,13 @@ class MeasurableDifferences:
         return pd.DataFrame({name: np.ravel(value) for name, value in columns.items()})
 
     def wide(self, value: str = "epsilon") -> pd.DataFrame:
-        """A column of `to_frame` as a table of human by metric ratings, as the paper prints it."""
+        """One column of `to_frame` as a table of human by metric ratings, as in the paper."""
         frame = self.to_frame()
         check_choice("value", value, tuple(frame.columns))
         return frame.pivot(index="human", columns="metric", values=value)
 
     def summary(self) -> str:
-        """A few lines for people, and a table where there are several sizes."""
+        """A readable summary of a few lines, and a table where there are several sizes."""
         s = self.setting
         rates = f"success rate {s.alpha.flat[0]:g}"
         if s.metric.any():
@@ -503,7 +503,7 @@ def measurable_differences(
 
 
 def detection_power(difference: ArrayLike, *, level: ArrayLike = 0.05, **study: Any) -> FloatArray:
-    """Chance that two systems which differ by ``difference`` come out significantly so.
+    """Power: the chance that a true ``difference`` of two systems is significant.
 
     In the right direction, by the normal approximation: the inverse of `measurable_difference`
     with ``power=``. ``study`` are rates and sizes: see `Setting`. `simulated_power` draws whole

@@ -1,4 +1,4 @@
-"""What a study is to achieve, and the plan: the ratings that each strategy needs for it."""
+"""The goal of a study, and the plan: how many ratings each strategy needs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Goal:
 
     @property
     def size(self) -> float:
-        """What is wanted: the half-width, tolerance or difference."""
+        """The size of the goal: half-width, tolerance or difference."""
         return float(next(v for v in self._kinds.values() if v is not None))
 
     def __str__(self) -> str:
@@ -109,12 +109,12 @@ class Goal:
     def least(
         self, sd: float, size: int | None = None, *, spent: float = 0.0, per: float = 1.0
     ) -> int:
-        """Fewest ratings that meet the goal; all of them where none fewer do.
+        """Fewest ratings that meet the goal; all segments if necessary.
 
         Parameters
         ----------
         sd
-            Standard deviation of what is averaged, metrics taken out.
+            Standard deviation of the residuals after metrics.
         size
             Segments of the pool; None for an infinite population.
         spent
@@ -138,7 +138,7 @@ class Goal:
 
 
 def standard_error(n: float, sd: float, size: int | None, spent: float = 0.0) -> float:
-    """Of a mean of ``n`` ratings, ``spent`` of which went into slopes, without replacement."""
+    """Standard error of a mean of ``n`` ratings without replacement, ``spent`` on slopes."""
     left = 1 / n - (0.0 if size is None else 1 / size)
     free = n - 1 - spent
     return float(sd * np.sqrt(max(left, 0.0) * (n - 1) / free)) if free > 0 else np.inf
@@ -158,7 +158,7 @@ ALL_OF_THEM = "all of them: nothing less reaches the goal"
 
 @dataclass(frozen=True)
 class Need:
-    """What one strategy needs: ratings, what they achieve, and what other numbers would."""
+    """What one strategy needs: the number of ratings, and what this and other numbers achieve."""
 
     strategy: str
     n: int
@@ -203,7 +203,7 @@ class Plan:
         """One row per strategy.
 
         ``n`` ratings, their ``share`` of the pool and ``cost``, the half-width or difference that
-        they reach, and the ratings ``saved`` against the first strategy, also as a share.
+        they achieve, and the ratings ``saved`` compared with the first strategy, also as a share.
         """
         import pandas as pd
 
@@ -225,7 +225,7 @@ class Plan:
         )
 
     def curves(self) -> pd.DataFrame:
-        """What other numbers of ratings would reach: strategy, n, reached."""
+        """What other numbers of ratings would achieve: strategy, n, reached."""
         import pandas as pd
 
         rows = [(need.strategy, n, x) for need in self.needs for n, x in need.curve.items()]
@@ -260,7 +260,7 @@ class Plan:
         return tuple(found)
 
     def summary(self) -> str:
-        """A table for people."""
+        """A readable table."""
         of = "" if self.size is None else f" of {self.size} segments"
         lines = [f"For {self.goal}, {self.source}:", ""]
         wide = max(len("strategy"), *(len(need.strategy) for need in self.needs))

@@ -33,7 +33,7 @@ STRATEGIES = (
 )  # fmt: skip
 #: What these samplers gain beyond the same estimator on a random sample is left out: replays tell.
 _AS_RANDOM = ("docs-balanced", "docs-prop", "docs-sys")
-_AT_MOST = "at most; planned like random+{}, a replay (history) may find fewer"
+_AT_MOST = "at most; planned like random+{}; a replay (history) may find fewer"
 # A ridge does not pay a whole rating for the slope of a metric. With half of one, half-widths on
 # WMT20 were right within 5 % for 16 to 33 metrics (tests/theory/test_plan_real.py).
 _SPENT = 0.5
@@ -45,7 +45,7 @@ _CHUNKS = re.compile(r"docs-chunks(\d+)")
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is known or guessed of the scores.
+    """What is known or guessed about the scores.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Outlook:
         assurance: float | None = None,
         strategies: str | Sequence[str] = (),
     ) -> Outlook:
-        """What a pilot tells: its sd, what its metrics explain out of sample, its documents.
+        """The outlook from a pilot: its sd, what its metrics explain out of sample, its documents.
 
         Parameters
         ----------
@@ -138,7 +138,8 @@ class Outlook:
         sd = float(np.sqrt(spread * ratings.n / (ratings.n - 1)))
         if sd == 0:
             raise FewgoldError(
-                "all ratings of the pilot are equal and tell no sd. Rate more, or give a guess."
+                "all ratings of the pilot are equal, so they give no sd. Rate more, or give a "
+                "guess."
             )
         if assurance is not None:
             if not 0 < assurance < 1:
@@ -175,13 +176,14 @@ class Outlook:
         return found
 
     def _accuracy(self, strategy: str, n: int | None = None) -> tuple[float, float, float]:
-        """Sd of what a strategy averages, slopes it fits, and ratings per degree of freedom."""
+        """Residual sd of a strategy, number of slopes, and ratings per degree of freedom."""
         sampler, _, estimator = strategy.partition("+")
         chunks = _CHUNKS.fullmatch(sampler)
         if _is_share(estimator) and estimator not in self.kept:
             raise FewgoldError(
                 f"{strategy} is planned for by a pilot of 0 and 1 with such a metric, and this is "
-                "none. Give a pilot whose ratings are 0 and 1 (or cut them), rates of the metric "
+                "not one. Give a pilot whose ratings are 0 and 1 (or cut them), rates of the "
+                "metric "
                 "instead of a pilot, or rated data (history)."
             )
         if estimator not in ("mean", "ridge", *self.kept) or not (
@@ -198,7 +200,7 @@ class Outlook:
         if sampler not in ("random", *_AS_RANDOM):
             if self.icc is None or (self.per_document is None and not chunks):
                 raise FewgoldError(
-                    f"{strategy} is planned for by icc and per_document, the segments of one."
+                    f"{strategy} needs icc and per_document, the number of segments per document."
                 )
             members = float(chunks[1]) if chunks else float(self.per_document or 1.0)
         # Chunks at regular distances touch as many documents as they can: what documents differ by
@@ -222,7 +224,7 @@ class Outlook:
         return n
 
     def half_width(self, strategy: str, n: int, confidence: float = 0.95) -> float:
-        """Half of the width of the interval that ``n`` ratings lead to.
+        """Half-width of the interval from ``n`` ratings.
 
         >>> guess = Outlook(sd=2.4, correlation=0.5, size=1418)
         >>> round(guess.half_width("random+ridge", 166), 2)
@@ -239,7 +241,7 @@ class Outlook:
 
     @property
     def _known_strategies(self) -> tuple[str, ...]:
-        """The strategies that can be planned for with what is known."""
+        """The strategies that can be planned with the available information."""
         found = [BASELINE]
         if self.correlation:
             found += ["random+ridge", "docs-balanced+ridge"]
@@ -257,7 +259,7 @@ def _is_share(estimator: str) -> bool:
 
 
 def _as_random(ratings: Ratings) -> Ratings:
-    """The same ratings as if drawn plainly: what metrics explain, not what the design gains."""
+    """The same ratings as if from a simple random sample: gain by metrics, not by design."""
     n, whole = ratings.n, len(ratings.sample.pool)
     same = np.full(n, 1 / n), np.full(n, min(n / whole, 1 - 1e-9)), np.zeros(n, np.int64)
     design = Design(DesignKind.SIMPLE, whole, *same)
@@ -265,7 +267,7 @@ def _as_random(ratings: Ratings) -> Ratings:
 
 
 def _kept_by(name: str, simple: Ratings) -> float:
-    """The part of the posterior variance that is left once a metric is used as ``name`` says."""
+    """Share of the posterior variance that remains if a metric is used as ``name`` says."""
     model = registry.estimator(name, simple.sample.pool)
     return float(model.estimate(simple).se / BinaryPosterior(()).estimate(simple).se) ** 2
 
@@ -316,7 +318,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
 
 
 def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: float = 1.0) -> Plan:
-    """How many ratings a goal takes when nothing is known but the ends of the scale.
+    """How many ratings a goal takes when only the limits of the scale are known.
 
     ``hoeffding`` is guaranteed whatever the scores (Hoeffding–Serfling, of Saldías et al. 2022);
     ``worst sd`` takes half of the scale for the sd, the largest that there is, and a normal
@@ -360,8 +362,8 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
 def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
     """Differences of all pairs of systems that were rated on the same segments, as studies.
 
-    Scores and metrics are those of one system less those of the other; a metric that then is the
-    same everywhere is left out. With a single system, or none on the same segments, an error.
+    Scores and metrics are those of one system minus those of the other; a metric that is then
+    constant is left out. A single system, or none on the same segments, is an error.
     """
     found = {}
     for (a, one), (b, two) in combinations(studies.items(), 2):
@@ -434,7 +436,7 @@ def _need(
     if n == size:
         note = ALL_OF_THEM
     elif n < at[0] or n > at[-1]:
-        note = f"beyond the sizes that were replayed ({at[0]:.0f} to {at[-1]:.0f}), so less sure"
+        note = f"beyond the sizes that were replayed ({at[0]:.0f} to {at[-1]:.0f}), so less certain"
     return with_curve(name, n, size, lambda k: width(k, correction), note)
 
 

@@ -16,7 +16,7 @@ from fewgold.errors import DesignError, FewgoldError
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What one system is rated with. Arrays make many settings; they broadcast.
+    """Rates and sizes of the study of one system. Arrays make many settings; they broadcast.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Setting:
         except ValueError:
             shapes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
             raise FewgoldError(
-                f"rates and sizes must have shapes that fit; got {shapes}."
+                f"rates and sizes must have compatible shapes; got {shapes}."
             ) from None
         for name, array in zip(arrays, fitted, strict=True):
             object.__setattr__(self, name, array)

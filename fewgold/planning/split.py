@@ -3,7 +3,7 @@
 In large studies, with n paired human ratings among N items that the metric rates, Var α̂ =
 α(1 − α) [(1 − K)/n + K/N], where K is the squared correlation of metric and human. It is within
 2 % of the posterior sd at n = 100 for metrics with an accuracy up to 0.7, within 4 % at 0.9, and
-far off at 0.99; `best_split` therefore looks for the least exact posterior sd.
+far off at 0.99; `best_split` therefore minimises the exact posterior sd.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def asymptotic_sd(
 
 
 def break_even(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
-    """Cost of a metric rating over that of a human one below which the metric pays.
+    """Cost of a metric rating over that of a human one below which the metric is worth it.
 
     ((1 − √(1 − K))/√K)², for ρ and η estimated from the paired ratings. Above it, money for the
     metric is better spent on human ratings.
@@ -77,7 +77,7 @@ def break_even(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class Costs:
-    """What ratings cost, and how many of them the budget buys."""
+    """The costs of ratings, and how many of them the budget buys."""
 
     budget: float
     human: float
@@ -95,7 +95,8 @@ class Costs:
             raise FewgoldError(f"items must be a whole number of at least 1; got {self.items!r}.")
         if self.metric == 0 and self.items is None:
             raise BudgetError(
-                "a metric that costs nothing would rate without end: expected items=, the number "
+                "a metric that costs nothing could rate any number of items: expected items=, the "
+                "number "
                 "of items there are."
             )
         if self.budget < self.human:
@@ -121,7 +122,7 @@ class Costs:
         return whole if self.items is None else min(whole, self.items)
 
     def mix(self, human: int) -> tuple[int, int]:
-        """So many by people, and what the rest of the money buys of the metric."""
+        """The mix with so many human ratings and the rest of the budget spent on the metric."""
         if self.metric == 0:
             return human, int(self.items or 0) - human
         left = max(self.budget - human * self.pair, 0.0)
@@ -175,7 +176,7 @@ def _expected_sd(setting: Setting, human: int, metric: int) -> float:
 
 
 class Mix(NamedTuple):
-    """A number of ratings of each kind, and what they give."""
+    """A number of ratings of each kind, and the precision that they give."""
 
     human: int
     metric: int
@@ -198,11 +199,11 @@ class Split:
     formula
         What the large-sample formula would choose, and what that gives.
     pays
-        Whether the metric lowers the sd at all.
+        Whether the metric reduces the sd at all.
     information, break_even, cost_ratio
         K, the cost ratio below which a metric pays in large studies, and the ratio of costs here.
     tried
-        Every mix that was looked at, in the order of human ratings.
+        Every mix that was tried, in the order of human ratings.
     level, power
         What ``difference`` refers to: see `measurable_difference`.
     """
@@ -251,7 +252,7 @@ class Split:
         return budget_curves(alone, marks, None, what, ax)
 
     def summary(self) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         found = "is significant" if self.power is None else f"is found with power {self.power:g}"
         best, alone = self.best, self.humans_alone
         lines = [
@@ -261,8 +262,8 @@ class Split:
             f"{alone.difference:.4f}",
             f"large-sample formula: {self.formula.human} and {self.formula.metric}, sd "
             f"{self.formula.sd:.4f}",
-            f"the metric costs {self.cost_ratio:.3g} of a human rating; in large studies it pays "
-            f"below {self.break_even:.3g}",
+            f"the metric costs {self.cost_ratio:.3g} of a human rating; in large studies it is "
+            f"worth it below {self.break_even:.3g}",
         ]
         return "\n".join(lines)
 
@@ -292,7 +293,7 @@ def best_split(
     level: float = 0.05,
     power: float | None = None,
 ) -> Split:
-    """Divide a budget for one system so that the posterior sd of its success rate is least.
+    """Divide a budget for one system to minimise the posterior sd of its success rate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How steady scores are by number of documents, and how many documents are enough."""
+"""Reliability of scores by number of documents, and how many documents are enough."""
 
 from fewgold.reliability.bootstrap import reliability
 from fewgold.reliability.corpus import CorpusScore

@@ -1,4 +1,4 @@
-"""The score as documents are added: one bootstrap for each order and number of documents."""
+"""The score by number of documents: one bootstrap for each order and number."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def document_means(
 
     ``totals`` is (cells, d), sums within documents. Gives (draws, cells), and columns of ``others``
     as `segment_means`. With d − 1 rather than d documents the variance of a mean comes out unbiased
-    (Rao and Wu 1988, their m = n − 1), which matters much where d is 2 or 3. One document tells
-    nothing about the next: NaN.
+    (Rao and Wu 1988, their m = n − 1), which matters much where d is 2 or 3. One document gives no
+    variance between documents: NaN.
     """
     cells, d = totals.shape
     if d < 2:
@@ -67,7 +67,7 @@ def _resampled(
     """Ratios of totals to sizes over samples of ``count`` units, with replacement.
 
     How often each unit was drawn, times the totals, is the sum of a sample; drawing and counting
-    costs the same for one system as for twenty. Totals are taken less ``pivot`` times the size,
+    costs the same for one system as for twenty. Totals are centred by ``pivot`` times the size,
     so that huge means with tiny spreads keep their digits.
     """
     cells, n = totals.shape
@@ -231,7 +231,7 @@ def reliability(
     rng: RNGLike = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reliability:
-    """How steady a score is with 1, 2, 3, … documents.
+    """Reliability of a score with 1, 2, 3, … documents.
 
     For each number d of documents, segments (or documents) are drawn again and again from the first
     d documents, and the spread of the mean score over these draws is its standard deviation there

@@ -1,4 +1,4 @@
-"""Scores of a whole set of segments, such as corpus BLEU, which are no mean over segments."""
+"""Scores of a whole set of segments, such as corpus BLEU, which are not means over segments."""
 
 from __future__ import annotations
 
@@ -141,9 +141,9 @@ class CorpusScore:
         return self._scores(counts @ self.statistics[rows])
 
     def _pseudo_values(self, rows: IntArray) -> FloatArray:
-        """Each row's part in the score of ``rows``, by leaving it out (jackknife).
+        """Jackknife pseudo-value of each row for the score of ``rows``.
 
-        n times the score of all less n − 1 times that of the others, moved so that their mean is
+        n times the score of all minus n − 1 times that of the others, moved so that their mean is
         the score: for a mean over rows these are the values themselves.
         """
         n, mine = rows.size, self.statistics[rows]

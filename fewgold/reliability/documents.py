@@ -96,8 +96,8 @@ class DocumentsNeeded:
                 rows.append([*cells, cell(row["documents"], 0), cell(row["segments"], 0)])
             lines += aligned(rows)
         notes = (
-            f"± is what the {len(self.data.documents)} documents of the data give as a sample from "
-            "many; icc is the correlation within documents, deff how many times as many segments "
+            f"± takes the {len(self.data.documents)} documents of the data as a sample from many; "
+            "icc is the correlation within documents, deff how many times as many segments "
             "whole documents need."
         )
         return "\n".join([*lines, *wrap(notes, WIDTH)])
@@ -156,7 +156,7 @@ def documents_needed(
     ratio of two sums, as documents have different sizes. With the residuals e = total − value·size
     of the documents, whose variance is S², its standard error is √((1 − d/D)·S²/d) over the mean
     size, and the half-width is Student's quantile at d − 1 degrees of freedom times that (Cochran
-    1977, section 9A.1). ``data`` serves as the pilot that tells S².
+    1977, section 9A.1). ``data`` serves as the pilot from which S² is estimated.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def documents_needed(
 
 
 def _differences(scores: DocumentScores, against: str) -> DocumentScores:
-    """Scores of the other systems less those of one."""
+    """Scores of the other systems minus those of one."""
     if against not in scores.systems:
         raise UnknownNameError("system", against, scores.systems)
     if len(scores.systems) < 2:

@@ -54,11 +54,11 @@ class PowerFit:
         return np.asarray(-self.a * self.b * np.asarray(x, dtype=float) ** (-self.b - 1))
 
     def x_min(self, x_i: float = 1.0) -> float:
-        """Where the tangent at ``x_i`` meets the x axis: x_i·(1 + 1/b). ``a`` has no part in it."""
+        """Where the tangent at ``x_i`` meets the x axis: x_i·(1 + 1/b), whatever ``a`` is."""
         return x_i * (1 + 1 / self.b) if self.b > 0 else nan
 
     def x_max(self, epsilon: float = EPSILON) -> float:
-        """Where the curve falls by less than ``epsilon`` a document: (a·b/ε)^(1/(b+1)).
+        """Where the curve falls by less than ``epsilon`` per document: (a·b/ε)^(1/(b+1)).
 
         The paper prints f′ = +ε, which a falling curve never reaches; |f′| = ε is meant.
         """
@@ -148,7 +148,7 @@ def cubic_fit(x: ArrayLike, y: ArrayLike) -> CubicFit:
 
 
 def _r_squared(y: FloatArray, fitted: FloatArray) -> float:
-    """R²: 1 less the squared residuals over the squared deviations from the mean."""
+    """R²: 1 minus the squared residuals over the squared deviations from the mean."""
     total = float(((y - y.mean()) ** 2).sum())
     return 1 - float(((y - fitted) ** 2).sum()) / total if total > 0 else nan
 
@@ -228,7 +228,7 @@ class Reliability:
 
     @cached_property
     def _spread(self) -> FloatArray:
-        """What is fitted: standard deviations, if relative over the means (NaN where 0)."""
+        """The fitted spread: standard deviations, if relative over the means (NaN where 0)."""
         return _ratio(self.sd, np.abs(self.mean)) if self.relative else self.sd
 
     def to_frame(self, *, by_order: bool = False) -> pd.DataFrame:
@@ -236,7 +236,7 @@ class Reliability:
 
         ``mean``, ``sd``, ``relative_sd`` (root mean squares over orders), ``low`` and ``high`` are
         those of the bootstrap. ``order_sd`` is the standard deviation of the mean of the first
-        documents over orders, without any bootstrap: how much depends on which documents come
+        documents over orders, without any bootstrap: the variation due to which documents come
         first. ``least`` and ``most`` are the ends of the fitted spread over orders. With
         ``by_order`` there is a row for each order.
         """
@@ -281,7 +281,7 @@ class Reliability:
         return power_fit(self.at, self._curve(*self._cell(score, system)))
 
     def _curve(self, s: int, m: int) -> FloatArray:
-        """What is fitted: the spread of a score and system by number, over all orders."""
+        """The fitted spread of a score and system by number, over all orders."""
         return root_mean_square(self._spread[s, m])
 
     def _cell(self, score: str | None, system: str | None) -> tuple[int, int]:
@@ -354,7 +354,7 @@ class Reliability:
         return pd.concat(frames, ignore_index=True)
 
     def summary(self) -> str:
-        """Curves at three numbers of documents, fits, ranks, and what they do not say."""
+        """Curves at three numbers of documents, fits, ranks, and caveats."""
         data = self.data
         lines = [
             f"{counted(len(data.documents), 'document')}, "
@@ -402,7 +402,7 @@ class Reliability:
         x = "1 + 1/b" if self.x_i == 1 else f"{self.x_i:g}·(1 + 1/b)"
         step = number(self.epsilon, percent=self.relative, digits=1)
         notes = [
-            f"x_min = {x} goes by the exponent alone and tells nothing about the noise: that of "
+            f"x_min = {x} goes by the exponent alone and says nothing about the noise: that of "
             f"any mean of unrelated segments, 1/2, gives {3 * self.x_i:g}. x_max is where one more "
             f"document lowers the curve by {step}."
         ]
@@ -417,8 +417,8 @@ class Reliability:
         last = self._spread[..., -1]
         if self.relative and np.isfinite(last).any() and np.nanmax(last) > 0.5:
             notes.append(
-                "Some means are near 0, so that standard deviations relative to them are unsteady. "
-                "Take absolute ones."
+                "Some means are near 0, so that standard deviations relative to them are "
+                "unstable. Use absolute ones."
             )
         return [line for sentence in notes for line in wrap(sentence, WIDTH)]
 
@@ -447,10 +447,10 @@ class Reliability:
     ) -> Any:
         """Draw a figure: axes in, axes out; ``more`` as in `fewgold.plots`.
 
-        ``sd``: the spread by number of documents, a line a system, with power laws. ``mean``: the
-        score itself with its intervals. ``tangent``: how x_min and x_max are read off (Figure 11 of
-        the paper); ``systems=`` names those to show. ``ranks``: how soon the ranking is settled.
-        ``score`` says which score, if there are several.
+        ``sd``: the spread by number of documents, one line per system, with power laws. ``mean``:
+        the score itself with its intervals. ``tangent``: how x_min and x_max are read off (Figure
+        11 of the paper); ``systems=`` names those to show. ``ranks``: how soon the ranking is
+        settled. ``score`` says which score, if there are several.
         """
         from fewgold import plots
 

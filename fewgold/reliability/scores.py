@@ -1,4 +1,4 @@
-"""Scores of segments in documents: read from a table, and how alike those of a document are."""
+"""Scores of segments in documents: reading them, and the correlation within documents."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class DocumentScores:
         return np.asarray(np.add.reduceat(self.values, self.starts, axis=-1))
 
     def check_means(self) -> None:
-        """Raises for means of 0, where something is to be relative to them."""
+        """Raise an error for means of 0, where results are relative to them."""
         top = np.abs(self.values).max(-1)
         zero = np.argwhere(np.abs(self.means) <= 1e-12 * top)
         if zero.size:
             which, who = zero[0]
             raise DataError(
-                f"score {self.scores[which]!r} of system {self.systems[who]!r} is 0 on average, so "
-                "a standard deviation relative to the mean means nothing. Take it as it is with "
+                f"score {self.scores[which]!r} of system {self.systems[who]!r} is 0 on average, "
+                "so a standard deviation relative to the mean is undefined. Take it as it is with "
                 "relative=False (--absolute)."
             )
 
@@ -89,7 +89,7 @@ def read_scores(
         system = "system" if system is None and data.system is not None else system
         # Ids of a pool all differ: they cannot say which segments of systems belong together.
     if document is None:
-        raise DataError("reliability goes by documents: name the column that holds them.")
+        raise DataError("reliability is computed over documents: name the column that holds them.")
     given = _given_scores(score, column, names)
     for name in (document, system, segment):
         if name is not None and name not in names:
@@ -218,7 +218,7 @@ def _row_numbers(name: str, score: Any, n: int) -> FloatArray:
 def _numbers(name: str, raw: NDArray[Any], n: int) -> FloatArray:
     """Scores as numbers, NaN where there is none."""
     if raw.shape != (n,):
-        raise DataError(f"score {name!r} has shape {raw.shape}; expected {n} numbers, one a row.")
+        raise DataError(f"score {name!r} has shape {raw.shape}; expected {n} numbers, one per row.")
     found = io.column_of(raw, name)
     infinite = found.sorts.get("infinite", ())
     if infinite:
@@ -252,7 +252,7 @@ def _check_paired(doc: IntArray, team: IntArray, docs: NDArray[Any]) -> None:
         name = docs[int(np.argmax(doc == uneven[0]))]
         raise DataError(
             f"systems have different numbers of segments in {uneven.size} documents, first in "
-            f"{str(name)!r}, so which belong together cannot be told. Name the column of segment "
+            f"{str(name)!r}, so they cannot be matched. Name the column of segment "
             "ids (segment=, --segment)."
         )
 
@@ -300,7 +300,7 @@ class DesignEffects:
 
 
 def design_effects(scores: DocumentScores) -> DesignEffects:
-    """Work out the figures of `DesignEffects` (Cochran 1977, ch. 9A; Lohr 2022, ch. 5)."""
+    """Compute `DesignEffects` (Cochran 1977, ch. 9A; Lohr 2022, ch. 5)."""
     d, n = scores.sizes.size, scores.sizes.sum()
     value = scores.means
     deviations = scores.values - value[..., None]

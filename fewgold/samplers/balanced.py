@@ -1,4 +1,4 @@
-"""Balanced sampling by the cube method: documents spread out, sample means of the metrics right.
+"""Balanced sampling by the cube method: spread over documents, metric means as in the pool.
 
 Inclusion probabilities are moved to 0 or 1 by a martingale, so that each keeps its expectation.
 A step goes along a direction that leaves all totals as they are, as far as it can in one of the
@@ -39,17 +39,18 @@ _SIDE_BY_SIDE = 1024
 
 @dataclass(frozen=True)
 class Balanced(Sampler):
-    """A random sample whose metrics average out as in the pool, with documents spread out.
+    """A random sample with the metric means of the pool, spread evenly over documents.
 
-    The cube method draws twice: first how many segments each document gets, its due rounded up or
-    down; then which. Both times the sample means of the leading principal components of the
-    metrics (and of the cost, where there is one) are kept at their pool means, as nearly as whole
-    segments allow. Where a control variate must estimate its slope from few ratings, a balanced
-    sample needs none: what the metrics explain linearly is no longer left to chance.
+    The cube method draws twice: first how many segments each document gets (its expected number
+    rounded up or down), then which. Both times the sample means of the leading principal components
+    of the metrics (and of the cost, where there is one) are kept at their pool means, as nearly as
+    whole segments allow. Where a control variate must estimate its slope from few ratings, a
+    balanced sample needs none: the part of the scores that is linear in the metrics is no longer
+    left to chance.
 
-    Every segment has exactly the chance that it is due: n/N, so that the mean is unbiased, or one
-    that follows the expected spread of its rating (``chances``). Weights are then in proportion to
-    one over the chance, and what is balanced are the weighted means and the sum of the weights.
+    Every segment has exactly its inclusion probability: n/N, so that the mean is unbiased, or one
+    in proportion to the expected spread of its rating (``chances``). Weights are then in proportion
+    to one over the chance, and what is balanced are the weighted means and the sum of the weights.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ class Balanced(Sampler):
 
 @dataclass(frozen=True)
 class Dues:
-    """How many segments each document is due, and the chances of its segments given its number.
+    """Expected number of segments per document, and inclusion probabilities given the number.
 
     With d the sum of the chances π in a document and f the fractional part of d, the document gets
     ⌈d⌉ with chance f and ⌊d⌋ otherwise. Given ⌈d⌉ chances are min(1, c π), with c so that they sum
@@ -189,10 +190,9 @@ def capped_within(mass: FloatArray, codes: IntArray, counts: FloatArray) -> Floa
 
 
 def contributions(variates: FloatArray, inclusion: FloatArray) -> FloatArray:
-    """What a segment adds to the sum of the weights and to weighted means: 1/π and z/π, (p, N).
+    """Contributions of a segment to the sum of weights and to weighted means: 1/π, z/π, (p, N).
 
-    Centred, since the number of segments is fixed, and as in `balance_variates` without what others
-    explain.
+    Centred, since the number of segments is fixed, and orthogonalised as in `balance_variates`.
     """
     inverse = inclusion.mean() / inclusion
     parts = np.concatenate([inverse[None], variates * inverse])
@@ -204,8 +204,8 @@ def contributions(variates: FloatArray, inclusion: FloatArray) -> FloatArray:
 def balance_variates(pool: Pool, most: int) -> FloatArray:
     """The cost and the leading principal components of the metrics, standardised: (p, N).
 
-    Each is taken less what those before it explain, and left out if nothing remains: an equation
-    that follows from others would leave the choice of a direction to rounding errors.
+    Each is orthogonalised to those before it, and left out if nothing remains: with a redundant
+    equation rounding errors would choose the direction.
     """
     size = len(pool)
     if most < 1 or not (pool.metrics or pool.cost is not None):
@@ -230,7 +230,7 @@ def balance_variates(pool: Pool, most: int) -> FloatArray:
 
 
 def _independent(variates: FloatArray) -> FloatArray:
-    """Standardised variates less what those before them explain, without those fully explained."""
+    """Standardised variates orthogonalised to those before; redundant ones are left out."""
     kept: list[FloatArray] = []
     for variate in variates:
         rest = variate.copy()
@@ -245,7 +245,7 @@ def _independent(variates: FloatArray) -> FloatArray:
 def cube(
     variates: FloatArray, unit: IntArray, chance: FloatArray, zone: IntArray, rng: Generator
 ) -> BoolArray:
-    """Draw places on lines, a fixed number in each zone: (draws, L), True for those taken.
+    """Draw positions on lines, a fixed number in each zone: (draws, L), True where drawn.
 
     Each round cuts what is undecided along the lines into blocks with about twice as many trades
     as balance equations, and decides as many places in each block as its equations leave free.
@@ -288,7 +288,7 @@ def cube(
 
 
 def _undecided(left: IntArray, zone: IntArray, state: FloatArray) -> IntArray:
-    """The places of ``left`` that are still open. One that is alone in its zone is settled."""
+    """The positions of ``left`` that are still undecided; a lone one in its zone is decided."""
     chance = state[left]
     left = left[(chance > _EPS) & (chance < 1 - _EPS)]
     first = _changes(zone[left])

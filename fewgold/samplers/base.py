@@ -1,4 +1,4 @@
-"""What all samplers share."""
+"""The base class of all samplers, and cost budgets."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from fewgold.stored import StoredPool
 class Cost:
     """A budget in the units of the pool's cost column, such as seconds or euros.
 
-    The number of segments is fixed before drawing, so that the design stays exactly unbiased; what
-    the drawn segments cost together is then known only by chance. ``risk`` is the chance of
-    overspending that one accepts: 0.5 spends the budget on average, 0.05 keeps to it nearly always.
+    The number of segments is fixed before drawing, so that the design stays exactly unbiased; the
+    total cost of the drawn segments is then random. ``risk`` is the accepted probability of
+    overspending: 0.5 spends the budget on average, 0.05 stays within it nearly always.
     """
 
     limit: float
@@ -124,14 +124,14 @@ class Sampler(ABC):
 
     def _refuse_disk(self) -> NoReturn:
         raise DesignError(
-            f"{self.name} must look at every segment in memory, and this pool is on disk. Take "
+            f"{self.name} needs every segment in memory, and this pool is on disk. Take "
             "docs-balanced, or load the pool with Pool.from_file."
         )
 
     def _top_up(
         self, pool: Population, n: int, given: Ratings, rng: Generator, info: SampleInfo
     ) -> Sample:
-        """A wave drawn from the segments that are left."""
+        """Draw a further wave from the remaining segments."""
         before = given.sample
         part, rows, design = pool._draw_beside(self, n, before.pool, before.indices, rng)
         return Sample(part, rows, design, given, info=info)
@@ -210,7 +210,7 @@ class Sampler(ABC):
         return float(n * cost.mean()), float(n * (1 - n / len(pool)) * cost.var())
 
     def _cost_by_drawing(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
-        """The same by trial, for designs that favour segments or draw them in bunches."""
+        """The same by simulation, for unequal chances and clusters."""
         rows, _ = self._draw(pool, n, _TRIALS, np.random.default_rng(0))
         total = cost[rows].sum(-1)
         return float(total.mean()), float(total.var(ddof=1))

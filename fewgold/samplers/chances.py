@@ -1,14 +1,14 @@
-"""Uneven chances: rate more where ratings are expected to stray further from what metrics predict.
+"""Uneven chances: rate more where ratings are expected to be further from the metrics' prediction.
 
 The variance of a mean corrected by metrics is about Σ σ² (1/π − 1) / N², where σ is the spread of
 a rating around its prediction and π the chance of the segment to be drawn. It is least for π in
 proportion to σ: Neyman's allocation, segment by segment (Särndal, Swensson and Wretman 1992,
-section 12.2). σ is never known for sure, so that chances are a mixture with equal ones: a wrong
-guess of σ then costs little.
+section 12.2). σ is never known exactly, so the chances are mixed with equal ones: a wrong guess of
+σ then costs little.
 
 Where σ comes from is a small callable of its own: `ExpectedSpread` reads it from the pool (a
 column, a judge's probability, or `fewgold.History`), `RatedSpread` learns it from ratings of an
-earlier wave, and `RankSpread` knows nothing but the metrics, which suits error counts.
+earlier wave, and `RankSpread` uses the metrics alone, which suits error counts.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ RATINGS_PER_VARIATE = 8
 
 @dataclass(frozen=True)
 class RankSpread:
-    """Spread by the rank of the metrics alone: the worse an output seems, the less sure its score.
+    """Spread by the rank of the metrics alone: the worse an output, the less certain its score.
 
     For scores whose good end is the end of the scale, such as error counts: good outputs all have
-    about 0 errors, bad ones anything. Not for pass or fail, nor for ratings that crowd in the
-    middle. Which way a metric points must be known of one at least: ranked the wrong way round,
-    the sample would be worse than one with equal chances.
+    about 0 errors, bad ones anything. Not for pass or fail, nor for ratings that cluster in the
+    middle. At least one metric needs a known orientation: ranked the wrong way round, the sample
+    would be worse than one with equal chances.
     """
 
     suffix: ClassVar[str] = "-rank"
@@ -151,12 +151,12 @@ class Chances:
 
     @property
     def name(self) -> str:
-        """What names of samplers end in."""
+        """The end of sampler names with these chances."""
         return "uneven" + getattr(self.spread, "suffix", "")
 
     @property
     def _follow_ranks(self) -> bool:
-        """Whether nothing but the rank of the metrics decides on the chances."""
+        """Whether the chances depend on the rank of the metrics alone."""
         return isinstance(self.spread, RankSpread)
 
     def _check_scale(self, limits: tuple[float, float] | None) -> None:
@@ -217,9 +217,9 @@ def spread_of_probability(probability: FloatArray) -> FloatArray:
 def capped(mass: FloatArray, n: int) -> FloatArray:
     """Chances in proportion to ``mass``, none above 1, with sum ``n``: (N,).
 
-    Segments that are due more than 1 are taken for sure and the rest is shared out again among the
-    others (water-filling), in closed form: with masses in falling order, k of them are taken for
-    sure if the k-th is the last one due more than 1.
+    Segments with more than 1 are taken with certainty and the rest is redistributed among the
+    others (water-filling), in closed form: with masses in falling order, k of them are certain if
+    the k-th is the last one with more than 1.
     """
     positive = int((mass > 0).sum())
     if n > positive:
@@ -249,8 +249,8 @@ def uneven_design(
 ) -> Design:
     """The design of rows (draws, n) that were drawn with chances (N,), compared in ``groups`` (n,).
 
-    Weights are in proportion to 1/π and sum to 1 (Hájek). A fixed number of segments with weights
-    of a fixed sum means that the chances themselves are in balance, beside ``variates`` (p, N).
+    Weights are in proportion to 1/π and sum to 1 (Hájek). With a fixed number of segments and a
+    fixed sum of weights, the chances are balanced too, besides ``variates`` (p, N).
     """
     n, size = rows.shape[-1], inclusion.size
     own = inclusion[rows]

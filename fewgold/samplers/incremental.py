@@ -24,9 +24,9 @@ from fewgold.stored import StoredPool
 
 @dataclass(frozen=True)
 class Incremental(Sampler):
-    """Optimal allocation with spreads learnt on the way (Saldías et al. 2022, section 2.1).
+    """Optimal allocation with spreads learnt from the ratings so far (Saldías et al. 2022, 2.1).
 
-    Each further rating goes to the stratum that is furthest below its share n N_h σ_h / Σ N σ.
+    Each further rating goes to the stratum that is furthest below its allocation n N_h σ_h / Σ N σ.
     The paper leaves the start open; here a stratum with fewer than two ratings has the spread of
     all ratings so far, and all spreads are equal as long as there are fewer than two ratings, or
     no more than the model needs.
@@ -106,7 +106,7 @@ class Incremental(Sampler):
     def _beside(
         self, n: int, given: Ratings, scores: FloatArray, rng: Generator, info: SampleInfo
     ) -> Sample:
-        """Further segments by the scores that are known; those to come are NaN, in one study."""
+        """Further segments of one study, given the known scores; pending ones are NaN."""
         pool = given.sample.pool
         rated, told = np.atleast_2d(given.sample.indices), np.atleast_2d(scores)
         progress = _Progress(self, pool, len(rated))
@@ -146,11 +146,11 @@ class Incremental(Sampler):
 
 @dataclass(frozen=True)
 class TwoWave(Sampler):
-    """A balanced wave, then a second one where the first strayed most from the metrics.
+    """A balanced wave, then a second where the first wave's ratings were furthest from the metrics.
 
     Given the first wave, the second has known chances, so that each estimates the pool mean by
-    itself and the two are joined as for any top-up. Nothing has to be known beforehand: a first
-    wave of some 30 ratings tells enough about spreads to gain.
+    itself and the two are combined as in any top-up. Nothing has to be known beforehand: a first
+    wave of some 30 ratings says enough about spreads to help.
 
     Parameters
     ----------
@@ -167,7 +167,8 @@ class TwoWave(Sampler):
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
             raise DesignError(
-                f"share is the part of the first wave, between 0 and 1; got {self.share!r}."
+                "share, the part of the budget spent on the first wave, must lie between 0 and "
+                f"1; got {self.share!r}."
             )
         Chances(uniform=self.uniform)  # which says what is wrong with the share
 
@@ -221,7 +222,7 @@ class TwoWave(Sampler):
 
 
 class _Progress:
-    """How far each of a batch of studies has come."""
+    """The progress of each study in a batch."""
 
     def __init__(self, sampler: Incremental, pool: Pool, draws: int) -> None:
         self.pool, self.draws = pool, draws

@@ -1,16 +1,16 @@
-"""Two phases: any sampler on a pool on disk, where all segments cannot be looked at at once.
+"""Two phases: any sampler on a pool on disk, which does not fit into memory.
 
 First many segments (tens of thousands) are drawn with equal chances m/N, and their numbers are
 loaded. From these the sampler draws n in memory, documents spread out. The chance of a segment is
-the product of both: n/N where chances are equal, whatever the first phase brought, and with uneven
+the product of both: n/N where chances are equal, whatever the first phase drew, and with uneven
 ones m/N times its chance π₂ among the m, by which it is weighted (Särndal, Swensson and Wretman
 1992, section 9.3).
 
 Two phases cost next to nothing. With balanced variates z and residuals e of the ratings, the first
 phase adds the error β·(mean of z over the m), which is known, since the mean of z over the pool is
-0, and which a design shows as what its balance misses by. What it adds to the mean of e is part of
-what n of N segments leave to chance: e varies by S²(1/m − 1/N) in the first phase and by
-S²(1/n − 1/m) in the second, S²(1/n − 1/N) together, as if n had been drawn at once.
+0, and which enters the design as imbalance. What it adds to the mean of e is part of the sampling
+error of n of N segments: e varies by S²(1/m − 1/N) in the first phase and by S²(1/n − 1/m) in the
+second, S²(1/n − 1/N) together, as if n had been drawn at once.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def candidates(pool: StoredPool, m: int, rng: Generator) -> Candidates:
 def draw_in_phases(
     sampler: Sampler, pool: StoredPool, n: int, rng: Generator
 ) -> tuple[Pool, Design]:
-    """What ``Sampler._draw_stored`` gives, from ``Sampler._draw`` on some of the pool."""
+    """Implement ``Sampler._draw_stored`` by ``Sampler._draw`` on a part of the pool."""
     if isinstance(getattr(sampler, "by", None), ByColumn):
         raise DesignError(
             f"{sampler.name} draws from a pool on disk by documents or by bins of metrics. Name "
@@ -107,8 +107,8 @@ def draw_in_phases(
 def _mean_mass(chances: Chances, part: Candidates, mass: FloatArray, size: int) -> float:
     """The mean over the whole pool of chances whose mean over the candidates is 1.
 
-    It is known for a column of the pool. For spreads that are made of the candidates it is not,
-    and differs from 1 by chance: a standard error from it lets the variance count that.
+    It is known for a column of the pool. For spreads computed from the candidates it is not, and
+    differs from 1 by chance: its standard error enters the variance.
     """
     m = len(part)
     if isinstance(chances.spread, ExpectedSpread):
@@ -119,7 +119,7 @@ def _mean_mass(chances: Chances, part: Candidates, mass: FloatArray, size: int) 
 
 
 def cost_in_phases(chances: Chances, pool: StoredPool, n: int) -> tuple[float, float]:
-    """Mean and variance of what n segments cost with uneven chances, as the candidates tell."""
+    """Mean and variance of the cost of n segments with uneven chances, from the candidates."""
     part = pool._trial
     if part is None:
         m = min(len(pool), _LEAST)

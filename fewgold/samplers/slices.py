@@ -21,10 +21,10 @@ from fewgold.samplers.stratified import allocate, nearest_counts
 
 @dataclass(frozen=True)
 class WithinSlices(Sampler):
-    """Draw from each slice by itself, at least ``per_slice`` segments of each.
+    """Draw separately from each slice, at least ``per_slice`` segments each.
 
-    The budget is shared out in proportion to the sizes of the slices; a slice that would get fewer
-    than ``per_slice`` gets that many, or all it has. Weights make up for it, so that the mean of
+    The budget is allocated in proportion to the sizes of the slices; a slice that would get fewer
+    than ``per_slice`` gets that many, or all it has. Weights correct for it, so that the mean of
     the whole pool stays unbiased.
 
     Parameters
@@ -95,7 +95,7 @@ class WithinSlices(Sampler):
 
 
 def _joined(pool: Pool, rows: IntArray, designs: list[Design]) -> Design:
-    """One design of samples from parts that make up the pool."""
+    """Join the designs of samples from parts that together are the pool."""
     size, join = len(pool), np.concatenate
     shift = np.cumsum([0, *(d._n_groups for d in designs)])
     parts: dict[str, Any] = {

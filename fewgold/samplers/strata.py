@@ -30,7 +30,7 @@ Stratifier: TypeAlias = Callable[[Pool], NDArray[Any]]
 
 @dataclass(frozen=True)
 class ByDocument:
-    """One stratum a document."""
+    """One stratum per document."""
 
     label: ClassVar[str] = "docs"
 
@@ -74,7 +74,7 @@ class ByMetric:
 
 @dataclass(frozen=True)
 class ByColumn:
-    """One stratum a value of a column: ``system``, ``document`` or any text column of the pool."""
+    """One stratum per value of a column: ``system``, ``document`` or any text column."""
 
     column: str
 
@@ -96,13 +96,14 @@ def strata_of(by: Stratifier, pool: Pool) -> IntArray:
     labels = np.asarray(by(pool))
     if labels.shape != (len(pool),):
         raise DataError(
-            f"a stratifier must give one label a segment, shape ({len(pool)},); got {labels.shape}."
+            f"a stratifier must give one label per segment, shape ({len(pool)},); got "
+            f"{labels.shape}."
         )
     return codes_of(labels)
 
 
 def column_of(by: Stratifier) -> str:
-    """The column that strata are made by."""
+    """The column that defines the strata."""
     if isinstance(by, ByDocument):
         return "document"
     if isinstance(by, ByColumn):
@@ -119,7 +120,7 @@ def bins_of(pool: StoredPool, by: ByMetric) -> MergedGroups:
 
 
 def random_ranks(group: NDArray[Any], size: IntArray, rng: Generator) -> IntArray:
-    """Ranks by chance, none twice in a group, where equal groups stand next to each other."""
+    """Random ranks, none twice in a group; equal groups are adjacent."""
     rank = np.empty(len(group), dtype=np.int64)
     for start, end in _runs(group):
         rank[start:end] = rng.choice(int(size[start]), end - start, replace=False)
@@ -127,7 +128,7 @@ def random_ranks(group: NDArray[Any], size: IntArray, rng: Generator) -> IntArra
 
 
 def random_starts(group: NDArray[Any], size: IntArray, rng: Generator) -> IntArray:
-    """For each group where its circle starts, the same for all its members."""
+    """A random start for each group, the same for all its members."""
     found = np.empty(len(group), dtype=np.int64)
     for start, end in _runs(group):
         found[start:end] = rng.integers(int(size[start]))
@@ -143,12 +144,12 @@ def _runs(group: NDArray[Any]) -> Iterator[tuple[int, int]]:
 def at_positions(
     groups: Groups | MergedGroups, some: IntArray, positions: IntArray, rng: Generator
 ) -> Wanted:
-    """What stands at some positions of a line of some groups in random order."""
+    """The segments at given positions of a line of groups in random order."""
     order = rng.permutation(some)
     group = order[np.searchsorted(groups.size[order].cumsum(), positions, side="right")]
     return any_of(groups, group, rng)
 
 
 def any_of(groups: Groups | MergedGroups, group: IntArray, rng: Generator) -> Wanted:
-    """A row by chance of each ``group``, none twice; equal groups stand next to each other."""
+    """A random row of each ``group``, none twice; equal groups are adjacent."""
     return groups.wanted(group, random_ranks(group, groups.size[group], rng))

@@ -1,8 +1,8 @@
 """Stratified sampling, with strata too small for the budget handled without bias.
 
-The budget is shared out among the strata in proportion to their sizes or by Neyman's optimal
-allocation (`allocate`), shares are rounded to whole segments (`nearest_counts`), and each stratum
-is sampled at random. Strata that are due fewer than two segments stand together in a line, or are
+The budget is allocated to the strata in proportion to their sizes or by Neyman's optimal allocation
+(`allocate`), rounded to whole segments (`nearest_counts`), and each stratum is sampled at random.
+Strata with an allocation of fewer than two segments are sampled together along a line, or are
 merged. From a pool on disk the same design is drawn, from stratum sizes that the engine counts.
 """
 
@@ -51,8 +51,8 @@ _ALLOCATIONS = {"proportional": "prop", "optimal": "opt", "optimal-cost": "opt-c
 def allocate(mass: FloatArray, sizes: IntArray, n: int) -> FloatArray:
     """Share ``n`` in proportion to ``mass``, no stratum above its size (Saldías et al., eq. 2).
 
-    Where a stratum would get more than it holds, the one that is over-full by most is taken whole
-    and the rest is shared out again among the others.
+    Where a stratum would get more than it holds, the one that exceeds its size by most is taken
+    whole and the rest is reallocated among the others.
     """
     share = np.zeros(sizes.size)
     open_, left = np.ones(sizes.size, dtype=bool), float(n)
@@ -75,7 +75,7 @@ def allocate(mass: FloatArray, sizes: IntArray, n: int) -> FloatArray:
 def nearest_counts(share: FloatArray, sizes: IntArray, n: int, least: int = 0) -> IntArray:
     """Whole numbers that sum to ``n`` and minimise Σ|n_h − n'_h|: largest remainders first.
 
-    ``least`` keeps every stratum at that many at the least (or whole, where it is smaller).
+    Every stratum gets at least ``least`` (or all it has, where it is smaller).
     """
     if np.minimum(least, sizes).sum() > n:
         raise BudgetError(
@@ -98,7 +98,7 @@ def nearest_counts(share: FloatArray, sizes: IntArray, n: int, least: int = 0) -
 def masses(
     sizes: IntArray, spread: FloatArray | None, cost: FloatArray | None, *, floored: bool
 ) -> FloatArray:
-    """What segments are shared out by: sizes, or Neyman's N_h σ_h, divided by the root of the mean
+    """Masses for the allocation: sizes, or Neyman's N_h σ_h, divided by the root of the mean
     cost where costs differ (Cochran 1977, section 5.5).
     """
     if spread is None:
@@ -112,7 +112,7 @@ def masses(
 
 
 def due_too_few(share: FloatArray, sizes: IntArray) -> BoolArray:
-    """Which strata are due fewer than two segments, though they hold more: (H,)."""
+    """Strata with an allocation of fewer than two segments, though they hold more: (H,)."""
     return np.asarray((share < LEAST - 1e-9) & (share < sizes))
 
 
@@ -133,7 +133,7 @@ def joined_design(own: Design, line: Design) -> Design:
 
 
 def merge(share: FloatArray, sizes: IntArray, small: BoolArray) -> IntArray:
-    """New stratum of each stratum: small ones of similar rates together until two are due."""
+    """New label of each stratum: small ones of similar rates are joined until two are due."""
     label = np.full(share.size, -1, dtype=np.int64)
     large = np.flatnonzero(~small)
     label[large] = np.arange(large.size)
@@ -190,7 +190,7 @@ class Stratified(Sampler):
             "unbiased",
         ):
             raise DesignError(
-                "uneven chances share out the budget by themselves. Leave out allocation= and "
+                "uneven chances determine the allocation themselves. Leave out allocation= and "
                 "rounding=, or chances=."
             )
 
@@ -237,7 +237,7 @@ class Stratified(Sampler):
     def _draw_uneven(
         self, pool: Pool, chances: Chances, n: int, draws: int, rng: Generator
     ) -> tuple[IntArray, Design]:
-        """Each stratum by itself in random order, or all in a line where some are due too few."""
+        """Sample strata separately in random order, or all along a line if some get too few."""
         strata = strata_of(self.by, pool)
         sizes = np.bincount(strata)
         inclusion = chances.inclusion(pool, n)
@@ -312,7 +312,7 @@ class Stratified(Sampler):
         return pool._rows(wanted, salt), design
 
     def _shares(self, pool: StoredPool, n: int) -> tuple[Groups | MergedGroups, FloatArray]:
-        """The strata of a pool on disk, and what is due to each of them."""
+        """The strata of a pool on disk, and the allocation of each."""
         if callable(self.allocation):
             raise DesignError(
                 "an allocation of your own needs every segment in memory, and this pool is on "
@@ -390,7 +390,7 @@ class _Line:
     def beside(
         self, groups: Groups | MergedGroups, large: IntArray, share: FloatArray, drawn: Wanted
     ) -> tuple[Wanted, Design]:
-        """What was ``drawn`` from the line, after segments of the ``large`` strata themselves."""
+        """Append what was ``drawn`` from the line to segments of the ``large`` strata."""
         if not large.size:
             return drawn, self.design
         sizes = groups.size[large]

@@ -43,9 +43,9 @@ _STRETCH = 8
 class Systematic(Sampler):
     """Every (N/n)-th segment of the documents in random order.
 
-    Each segment has the same chance, exactly n/N, and no document gets more than its due, rounded
-    up or down, however small the budget. The variance is estimated from neighbours on the line,
-    less what they show of documents that got their due (by a working model).
+    Each segment has the same chance, exactly n/N, and every document gets its expected number,
+    rounded up or down, however small the budget. The variance is estimated from neighbours on the
+    line, less the part due to documents, which are spread evenly (by a working model).
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ def line_design(n: int, line: int, size: int) -> Design:
 
 
 def spread_documents(pool: Pool, rows: IntArray, by_document: bool = True) -> dict[str, Any]:
-    """What a `Design` must know of the documents of the drawn ``rows`` (..., n).
+    """What a `Design` needs to know about the documents of the drawn ``rows`` (..., n).
 
-    Where documents were not what was spread, every segment is one of its own.
+    Where the sample was not spread over documents, every segment counts as one.
     """
     size = len(pool)
     codes, labels = np.arange(size), pool.ids
@@ -174,7 +174,7 @@ def along_line(
     """Rows that points at distance 1 hit on a line where each row is as long as its chance.
 
     ``order`` (draws, m) is the line of each draw, the same rows in each. Rows with a chance of 1
-    are taken for sure and come last: (draws, n), and how many they are.
+    are taken with certainty and come last: (draws, n), and how many they are.
     """
     draws, size = order.shape
     sure = inclusion >= 1 - 1e-12
@@ -194,7 +194,7 @@ def along_line(
 
 @dataclass(frozen=True)
 class Clusters(Sampler):
-    """Segments that stand together in their documents, for raters who need the context.
+    """Consecutive segments of documents, for raters who need the context.
 
     The documents stand in a circle in random order, and a pattern of n positions is turned by a
     random angle: one stretch for whole documents, evenly spaced stretches for chunks. So every
@@ -271,7 +271,7 @@ class Clusters(Sampler):
 
 
 def _stretches(codes: IntArray, rank: IntArray, sizes: IntArray, rows: IntArray) -> dict[str, Any]:
-    """What a `Design` must know of the surroundings of chunks: stretches of documents.
+    """What a `Design` needs to know about the surroundings of chunks: stretches of documents.
 
     Segments that stand near each other are more alike than those at two ends of a long document,
     and chunks at regular distances are spread over stretches as they are over documents.

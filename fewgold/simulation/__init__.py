@@ -1,4 +1,4 @@
-"""Which strategy would have worked best, on data that are rated already."""
+"""Simulation: which strategy would have worked best on rated data."""
 
 from fewgold.simulation.result import Simulation
 from fewgold.simulation.run import DEFAULT_BUDGETS as DEFAULT_BUDGETS

@@ -1,4 +1,4 @@
-"""A cell: what a simulation says of one strategy on one pool at one budget.
+"""Cells of a simulation: one strategy on one pool at one budget.
 
 `Draws` gathers the estimates and intervals of many repetitions into a `Cell`; `figures` compares a
 cell with that of the baseline. Every figure has its Monte-Carlo standard error. A `Task` replays
@@ -126,7 +126,7 @@ def root(square: Score) -> Score:
 
 
 def if_enough(score: Score, draws: int) -> Score:
-    """The score, without an error where the draws are too few to know how a variance varies."""
+    """The score, without an error where there are too few draws to estimate it."""
     return score if draws >= _FOR_SPREAD or score.mc == 0 else Score(score.mean, np.nan)
 
 
@@ -137,7 +137,7 @@ OWN = ""
 
 
 class Cover(NamedTuple):
-    """How an interval did: share that contain the truth, half-width t, and t − |error|."""
+    """Performance of an interval: share that contain the truth, half-width t, and t − |error|."""
 
     coverage: Score
     half_width: Score
@@ -179,7 +179,7 @@ def budget_label(budget: Budget) -> int | float | str:
 
 
 def reason(error: Exception) -> str:
-    """Why something failed, in one line."""
+    """The reason of a failure, in one line."""
     text = " ".join(str(error).split())
     return text if isinstance(error, FewgoldError) else f"{type(error).__name__}: {text}"
 
@@ -252,7 +252,7 @@ class Draws:
         self.ends.setdefault(name, []).append((low, high))
 
     def cell(self, facts: Mapping[str, Any]) -> Cell:
-        """The cell of all draws; ``facts`` are its fields that were known before."""
+        """The cell of all draws; ``facts`` are its fields that do not depend on draws."""
         errors, se = np.concatenate(self.errors), np.concatenate(self.se)
         rounding = 0.0
         if facts["n"] == facts["size"] or np.ptp(self.gold) == 0:
@@ -481,19 +481,19 @@ class Task:
 
 
 def as_estimator(strategy: Estimator | str, pool: Pool) -> Estimator:
-    """The estimator that a name means for this pool."""
+    """The estimator with this name for this pool."""
     return registry.strategy(strategy, pool) if isinstance(strategy, str) else strategy
 
 
 class CellStore:
-    """A folder of finished cells, a file each. What cannot be read is computed again."""
+    """A folder of finished cells, one file per cell. Unreadable ones are computed again."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def save(self, key: str, cell: Cell) -> None:
-        """Keep a cell; not one that failed, since the cause may go away."""
+        """Save a cell, unless it failed, since the cause may go away."""
         if cell.failure is None:
             facts = vars(cell) | {"errors": cell.errors.tolist()}
             write_texts({self._path(key): json.dumps(facts)})

@@ -43,7 +43,7 @@ class Simulation:
     """Cells of pools × strategies × budgets, and the figures that follow from them.
 
     ``errors(pool, strategy, budget)`` gives estimate − truth of every draw of a cell; ``told`` are
-    parts of the signature that not every simulation has.
+    optional parts of the signature.
     """
 
     cells: tuple[Cell, ...]
@@ -61,7 +61,7 @@ class Simulation:
         return (
             f"Simulation({counted(len(self.pools), 'pool')} × "
             f"{len(self.strategies)} strategies × {counted(len(self.budgets), 'budget')}, "
-            f"{self.draws} draws a cell)"
+            f"{self.draws} draws per cell)"
         )
 
     def _repr_html_(self) -> str:
@@ -99,7 +99,7 @@ class Simulation:
         return {(c.pool, c.strategy, c.budget): c for c in self.cells}
 
     def errors(self, pool: str, strategy: str, budget: Any) -> FloatArray:
-        """Estimate less truth in every draw; empty where the strategy failed."""
+        """Estimate minus truth in every draw; empty where the strategy failed."""
         known = {"pool": self.pools, "strategy": self.strategies, "budget": self.budgets}
         for (kind, names), asked in zip(known.items(), (pool, strategy, budget), strict=True):
             if asked not in names:
@@ -127,10 +127,10 @@ class Simulation:
     def to_frame(self) -> pd.DataFrame:
         """One row for each pool, strategy and budget; ``*_mc`` are Monte-Carlo standard errors.
 
-        ``reduction`` is 1 less the mean error over that of the baseline; ``win`` is 1 where the
+        ``reduction`` is 1 minus the mean error over that of the baseline; ``win`` is 1 where the
         mean error is below the baseline's; ``ess`` is the number of ratings with which the baseline
-        would have had the same mean squared error; ``slack`` is half-width less error; ``se_ratio``
-        is the standard error that estimates claim over the spread that they have.
+        would have had the same mean squared error; ``slack`` is half-width minus error;
+        ``se_ratio`` is the estimated standard error over the true standard deviation of estimates.
         """
         return self._frame.copy()
 
@@ -252,7 +252,7 @@ class Simulation:
             table = table[table["strategy"].isin(wanted)]
         title = (
             f"{counted(len(self.pools), 'pool')} × {counted(len(self.budgets), 'budget')} "
-            f"({span(self.budgets)}), {self.draws} draws a cell"
+            f"({span(self.budgets)}), {self.draws} draws per cell"
         )
         lines = [title, "", *_errors(table, self.baseline)]
         if self.bounds:
@@ -264,7 +264,7 @@ class Simulation:
 
     @property
     def signature(self) -> str:
-        """All that is needed to make it again, in one line."""
+        """How to repeat the simulation, in one line."""
         from fewgold._version import __version__
 
         parts = {
@@ -286,8 +286,8 @@ class Simulation:
 
         ``error`` against budget, the same ``relative`` to the baseline, ``coverage`` of the
         intervals against budget, or the ``ranking`` of the strategies. ``bounds`` is the coverage
-        and ``widths`` the half-width of every bound for one ``strategy``, the baseline's if not
-        told.
+        and ``widths`` the half-width of every bound for one ``strategy``, the baseline's by
+        default.
         """
         check_choice("kind", kind, KINDS)
         if kind in ("bounds", "widths"):
@@ -317,7 +317,7 @@ class Simulation:
         return drawn
 
     def _for_plots(self) -> tuple[pd.DataFrame, bool]:
-        """Figures by budget, without means over some pools beside means over all of them."""
+        """Figures by budget, leaving out means over only some of the pools."""
         frame = self.by_budget()
         parts = frame["cells"] < len(self.pools)
         frame.loc[parts, ["abs_error", "coverage", "half_width"]] = np.nan
@@ -400,16 +400,16 @@ def _intervals(table: pd.DataFrame, simulation: Simulation) -> list[str]:
 
 
 def legend(simulation: Simulation) -> str:
-    """What the columns of the tables are."""
+    """An explanation of the table columns."""
     said = (
         "error: mean of |estimate − truth|; sdev: its standard deviation; win: cells with a lower "
         f"error than {simulation.baseline}; reduction: of that error, ± Monte-Carlo standard "
         "error; worth: ratings of the baseline that one rating here replaces; covers: "
-        f"{simulation.confidence:.0%} intervals that hold the truth."
+        f"{simulation.confidence:.0%} intervals that contain the truth."
     )
     if simulation.bounds:
         said += (
-            " cal: intervals that hold the truth; t: half of their width, after cutting at the "
+            " cal: intervals that contain the truth; t: half of their width, after cutting at the "
             "limits; slack: t less the error."
         )
     return said
@@ -421,9 +421,9 @@ def uneven_notes(simulation: Simulation) -> list[str]:
     for row in simulation.uneven().to_dict("records"):
         gain, error = row["gain"], row["gain_mc"]
         way = "below" if gain >= 0 else "above"
-        verdict = "more draws would tell whether that is chance"
+        verdict = "more draws would show whether that is chance"
         if abs(gain) > 2 * error:
-            verdict = "uneven chances pay on these data"
+            verdict = "uneven chances are worth it on these data"
             if gain < 0:
                 verdict = "equal chances are the better choice on these data"
         notes.append(
@@ -491,7 +491,7 @@ _SHARES = ("win", "reduction", "coverage")
 
 
 def _table(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ...] = ()) -> Any:
-    """Figures with their Monte-Carlo errors; what tells cells apart comes first."""
+    """Figures with their Monte-Carlo errors, after the columns that identify cells."""
     figures = {name: shown for name, shown in _NAMES.items() if name not in without}
     facts = [c for c in ("strategy", "budget", "n", "cells") if c in frame and c not in without]
     return report.Table(
@@ -509,7 +509,7 @@ PLOTS = {
     "ranking": (
         "Ranking",
         "Error less than the baseline's, over all pools and budgets; whiskers: ± 2 Monte-Carlo "
-        "errors. At the right the share of cells won.",
+        "errors. On the right: the share of cells won.",
         "Strategies by how much lower their error is than the baseline's.",
     ),
     "error": (
@@ -524,13 +524,13 @@ PLOTS = {
     ),
     "coverage": (
         "Coverage",
-        "Intervals that hold the truth; bands: ± 2 Monte-Carlo errors.",
-        "Share of intervals that hold the truth, against the share of segments rated.",
+        "Intervals that contain the truth; bands: ± 2 Monte-Carlo errors.",
+        "Share of intervals that contain the truth, against the share of segments rated.",
     ),
     "bounds": (
         "Coverage of the bounds",
-        "Intervals of the baseline that hold the truth, by bound; own: the estimator's.",
-        "Share of each bound's intervals that hold the truth, against the share rated.",
+        "Intervals of the baseline that contain the truth, by bound; own: the estimator's.",
+        "Share of each bound's intervals that contain the truth, against the share rated.",
     ),
     "widths": (
         "Width of the bounds",
@@ -584,7 +584,7 @@ def page(simulation: Simulation) -> str:
         formats = dict.fromkeys(table.columns[1:], "%")
         sections.append(report.Table("By pool", table, caption, formats))
     if simulation.bounds:
-        caption = "cal: intervals that hold the truth; t: half-width; slack: t less the error."
+        caption = "cal: intervals that contain the truth; t: half-width; slack: t less the error."
         columns = {"coverage": "cal", "half_width": "t", "slack": "slack"}
         table = _with_budget(simulation.by_bound())[["strategy", "budget", "bound", *columns]]
         table = table.rename(columns=columns)
@@ -602,8 +602,8 @@ _LEGEND = (
     "error is the mean of |estimate − truth| and sdev its standard deviation; win is the share of "
     "cells (a pool at a budget) with a lower mean error than {0}; reduction is how much lower the "
     "error is; worth is how many ratings of {0} one rating here replaces; covers is the share of "
-    "{1} intervals that hold the truth, half-width half of their width, and slack the half-width "
-    "less the error. After ± is the standard error that comes from a limited number of "
+    "{1} intervals that contain the truth, half-width half of their width, and slack the "
+    "half-width minus the error. After ± is the standard error that comes from a limited number of "
     "repetitions: more draws make it smaller."
 )
 

@@ -61,7 +61,7 @@ def simulate(
     store: str | Path | None = None,
     resume: bool = True,
 ) -> Simulation:
-    """Replay annotation on data that are fully rated, and see which strategy comes closest.
+    """Replay annotation on fully rated data, and see which strategy comes closest.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _strategies(
 
 
 def usual_strategies(studies: Mapping[str, Study]) -> list[str]:
-    """What a simulation on these data compares by default."""
+    """The strategies that a simulation on these data compares by default."""
     lists = (registry.strategy_names(study.pool) for study in studies.values())
     names = list(dict.fromkeys(name for names in lists for name in names))
     if all(np.isin(study.gold, (0, 1)).all() for study in studies.values()):
@@ -229,7 +229,7 @@ def _name_of(made: Any, studies: Mapping[str, Study]) -> str:
 
 
 def check_strategy(made: Estimator | str, studies: Mapping[str, Study]) -> None:
-    """Raises for a name that no pool knows; one that only some do not know fails in its cells."""
+    """Raise an error for a name unknown to all pools; one unknown to some fails in its cells."""
     for k, study in enumerate(studies.values()):
         try:
             as_estimator(made, study.pool)
@@ -242,7 +242,7 @@ def check_strategy(made: Estimator | str, studies: Mapping[str, Study]) -> None:
 def check_scale(
     made: Estimator | str, studies: Mapping[str, Study], limits: tuple[float, float] | None
 ) -> None:
-    """Raises for uneven chances by the rank of metrics on a rating scale that they do not suit."""
+    """Raise an error for rank-based uneven chances on a rating scale that they do not suit."""
     for study in studies.values():
         chances = getattr(as_estimator(made, study.pool).sampler, "chances", None)
         if chances is not None:
@@ -294,7 +294,7 @@ def _bounds(
 def _groups(
     chosen: Mapping[str, Estimator | str], study: Study
 ) -> Iterator[dict[str, Estimator | str]]:
-    """Strategies that draw alike: they share their samples, so that they compare in pairs."""
+    """Strategies with the same sampler: they share their samples, for paired comparisons."""
     groups: list[tuple[Any, dict[str, Estimator | str]]] = []
     for name, made in chosen.items():
         try:
@@ -365,8 +365,8 @@ def running_on(
     """Run simulations within this context on a joblib backend.
 
     ``dask`` uses the cluster behind the address ``scheduler``, or one on this machine where no
-    address is given; its workers need fewgold installed. All else about `simulate` stays the same,
-    its figures included.
+    address is given; its workers need fewgold installed. Everything else about `simulate` stays the
+    same, including its figures.
     """
     from joblib import parallel_config
 

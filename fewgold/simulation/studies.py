@@ -138,7 +138,7 @@ def studies_from_table(
     rated_only: bool = False,
     **columns: Any,
 ) -> tuple[dict[str, Study], list[str]]:
-    """Studies from a table in which people rated every segment, and notes on what was left out.
+    """Studies from a table in which people rated every segment, with notes on omissions.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def studies_from_table(
 def _split(table: pd.DataFrame, by: list[str]) -> dict[str, pd.DataFrame]:
     gaps = sum(any(io.is_empty(v) for v in row) for row in table[by].to_numpy().tolist())
     if gaps:
-        raise DataError(f"{gaps} rows have no {' or '.join(by)} to part the table by.")
+        raise DataError(f"{gaps} rows have no {' or '.join(by)} to split the table by.")
     found: dict[str, pd.DataFrame] = {}
     for values, part in table.groupby(by, sort=False, observed=True):
         name = " / ".join(map(str, values))

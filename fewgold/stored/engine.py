@@ -1,4 +1,4 @@
-"""What runs the queries over a pool on disk: DuckDB in this process, or another engine."""
+"""Query engines for pools on disk: DuckDB in this process, or another one."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Engine(Protocol):
         """
 
     def _view(self, name: str, sql: str) -> None:
-        """A name for a query that runs anew whenever it is used."""
+        """Name a query that runs again whenever it is used (a view)."""
 
     def _keep(self, name: str, sql: str, doing: str) -> None:
-        """A name for the result of a query, for as long as the engine is open."""
+        """Keep the result of a query under a name until the engine is closed."""
 
     def _add(self, name: str, frame: pd.DataFrame) -> None:
-        """A small table from here."""
+        """Add a small table from Python."""
 
     def _drop(self, name: str) -> None:
         """Forget what was kept or added under a name."""
@@ -60,7 +60,7 @@ class Engine(Protocol):
         """The result of a query, some rows at a time."""
 
     def close(self) -> None:
-        """End it and remove what it left on disk. Closing twice does no harm."""
+        """Close the engine and remove its temporary files. Closing twice does no harm."""
 
 
 class DuckDB:

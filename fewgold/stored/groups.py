@@ -1,8 +1,8 @@
-"""A pool on disk cut into groups of known sizes, and rows of them by rank.
+"""Groups of a pool on disk, with known sizes, and their rows by rank.
 
-A row is addressed by its group and its rank there. Ranks go by the metrics, and where these are
-alike (or there are none) by the md5 of a salt and the id, so that they do not depend on files,
-threads or the engine. Which ranks are drawn is by chance, so that any order will do.
+A row is addressed by its group and its rank there. Rows are ranked by the metrics, and where these
+are equal (or there are none) by the md5 of a salt and the id, so that ranks do not depend on files,
+threads or the engine. Ranks are drawn at random, so any order will do.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DIGITS = 4
 class Wanted:
     """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0.
 
-    Ranks go by the metrics, or by ``ranks``, the columns named there. ``near`` is a table of the
+    Rows are ranked by the metrics, or by the columns ``ranks``. ``near`` is a table of the
     rows of these groups, where one is kept.
     """
 
@@ -68,7 +68,7 @@ class Wanted:
 
 
 def salt_of(rng: Generator) -> str:
-    """What a draw mixes into the keys of ids and documents, so that seeds give other orders."""
+    """A salt for the keys of ids and documents, so that each seed gives another order."""
     return f"{int(rng.integers(1 << 62)):016x}"
 
 
@@ -78,9 +78,9 @@ def hashed(salt: str, value: str) -> str:
 
 
 def fetch_rows(view: TableView, wanted: Wanted, salt: str, order: str | None) -> pd.DataFrame:
-    """The rows wanted, in that order.
+    """The requested rows, in that order.
 
-    ``order`` ranks the rows of a group by something else than chance. Groups of very many rows are
+    ``order`` ranks the rows of a group by something other than chance. Groups of very many rows are
     first cut by the last characters of the ids, where ranks are by chance: any rank is then as
     good as any other, and only few rows are hashed. Where the engine knows the places of rows,
     groups are found by the columns that make them, and nothing else is read but near the chosen
@@ -103,9 +103,9 @@ def fetch_rows(view: TableView, wanted: Wanted, salt: str, order: str | None) ->
 def fetch_numbers(
     view: TableView, wanted: Wanted, salt: str, keep: str | None = None
 ) -> pd.DataFrame:
-    """The columns ``wanted.ranks`` of the rows wanted, in that order.
+    """The columns ``wanted.ranks`` of the requested rows, in that order.
 
-    Rows that these columns leave a choice between are alike in them, so that no id is read. The
+    Tied rows are equal in these columns, so no id needs to be read. The
     rows of all groups that were searched are kept under a name, to fetch some of them from; those
     of giant ones are not.
     """
@@ -139,7 +139,8 @@ def fetch_numbers(
 def _check_complete(found: pd.DataFrame, wanted: Wanted) -> None:
     if len(found) != len(wanted.rank) or not found.index.is_unique:
         raise DataError(
-            f"{len(wanted.rank)} rows were asked for and {len(found)} came. Did the files change "
+            f"{len(wanted.rank)} rows were expected, but {len(found)} came back. Did the files "
+            "change "
             "meanwhile? Draw again."
         )
 
@@ -233,11 +234,11 @@ def _fetch_placed(
 ) -> pd.DataFrame:  # fmt: skip
     """The same by where rows lie, for engines that know it.
 
-    Which rows are near the wanted ones is told by the columns that make groups (``keys``) and
-    ``ranks``. Ids and texts are read for the chosen rows only, and for those that tie with them:
-    ties go by the md5 of salt and id, or by the ids. ``ask`` is the table ``wanted_``; ``near`` are
-    common tables and a FROM clause that give the rows ``c`` of the wanted groups ``w``, which
-    ``match`` compares.
+    The columns that make groups (``keys``) and ``ranks`` decide which rows are near the wanted
+    ones. Ids and texts are read for the chosen rows only, and for those that tie with them: ties go
+    by the md5 of salt and id, or by the ids. ``ask`` is the table ``wanted_``; ``near`` are common
+    tables and a FROM clause that give the rows ``c`` of the wanted groups ``w``, which ``match``
+    compares.
     """
     engine, columns = view.engine, view.columns.shown
     tables, source = near
@@ -311,7 +312,7 @@ def _cut_giants(view: TableView, wanted: Wanted, salt: str) -> tuple[Wanted, Par
 
 @dataclass(frozen=True)
 class Groups:
-    """Strata by a label: sizes, and where asked for spreads of a score and mean costs."""
+    """Strata by a label: sizes, and on request spreads of a score and mean costs."""
 
     by: str
     label: NDArray[Any]
@@ -330,7 +331,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class MergedGroups:
-    """Groups of groups, such as bins made of cells, or small strata put together.
+    """Groups of groups, such as bins of cells, or small strata that are joined.
 
     ``into`` says for each group of ``parts`` to which one it belongs.
     """
@@ -357,7 +358,7 @@ class MergedGroups:
 
 
 def score_bins(view: TableView, score: str, bins: int, size: int) -> MergedGroups:
-    """Bins of similar scores, about equally full, made of cells of a fine histogram."""
+    """Bins of similar scores and similar sizes, built from cells of a fine histogram."""
     cells = score_cells(view, score, size, _IN_CELL, _MOST_CELLS)
     middle = cells.size.cumsum() - (cells.size + 1) // 2
     into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
@@ -392,7 +393,7 @@ class Located(NamedTuple):
 def locate(
     engine: Engine, groups: str, salt: str, positions: IntArray, most: int | None = None
 ) -> Located:
-    """Which document of the line each position falls on.
+    """Find the document of the line at each position.
 
     ``groups`` is a table of labels and sizes. The line is in the order of the md5 of salt and
     label; ``most`` keeps documents of that many rows and more out of it. Sizes are summed up by the

@@ -42,7 +42,7 @@ _ONE_BY_ONE = 500
 
 
 class StoredPool:
-    """Segments in Parquet files, as many as the disk holds, none of them in memory.
+    """A pool in Parquet files, as large as the disk allows, that is never loaded into memory.
 
     It is drawn from like a `Pool`: ``sampler.draw(pool, 500, rng=7)`` fetches the 500 rows that
     were chosen, and estimators take the ratings as usual. Which rows a seed chooses depends on ids,
@@ -132,7 +132,7 @@ class StoredPool:
 
     @classmethod
     def of(cls, pool: Any, *, engine: Engine | None = None) -> StoredPool:
-        """A pool in memory as if it lay on disk: a seed draws what it draws from files."""
+        """A pool in memory as if on disk: a seed draws the same sample as from files."""
         import pandas as pd
 
         engine = DuckDB() if engine is None else engine
@@ -211,7 +211,7 @@ class StoredPool:
 
     @property
     def has_documents(self) -> bool:
-        """Whether it is known which document each segment belongs to."""
+        """Whether the document of each segment is known."""
         return self._scan.columns.document is not None
 
     @property
@@ -245,7 +245,7 @@ class StoredPool:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short digest of what a pass tells: size, first and last id, ends and means of metrics.
+        """A short digest of one pass: size, first and last id, ranges and means of metrics.
 
         Means count to six digits, since threads sum up in any order.
         """
@@ -296,12 +296,12 @@ class StoredPool:
     # Rows of it in memory.
 
     def _rows(self, wanted: Wanted, salt: str, order: str | None = None) -> Excerpt:
-        """The rows asked for, in that order, with what is known of the whole pool."""
+        """The requested rows, in that order, with the moments of the whole pool."""
         return Excerpt.from_rows(self, self._scan.rows(wanted, salt, order))
 
     def _with_rows(self, ids: Mapping[int, str]) -> Pool:
         if sorted(ids) != list(range(len(ids))):
-            raise DataError("the design speaks of rows that the pool does not have.")
+            raise DataError("the design refers to rows that the pool does not have.")
         return self._fetch([ids[k] for k in range(len(ids))])
 
     def _fetch(self, ids: Sequence[Any]) -> Excerpt:
@@ -361,7 +361,7 @@ class Excerpt(Pool):
     """A `Pool` of which only the drawn rows are in memory.
 
     Its size, and the means and spreads by which metrics are standardised, are those of the whole
-    pool, so that estimators give what they would give if all of it were in memory. Rows are counted
+    pool, so that estimates are the same as if all of it were in memory. Rows are counted
     from 0 in the order in which they were drawn.
     """
 
@@ -509,7 +509,7 @@ class Candidates(Pool):
 
     It is a pool by itself, of as many segments as there are rows, but metrics and cost are
     standardised by the means and spreads of the whole, rounded so that a seed always draws the
-    same. What the rows miss the means of the whole by therefore shows in them. Ids and texts are
+    same. The imbalance of the rows against the whole pool is therefore visible. Ids and texts are
     fetched for those that are drawn.
     """
 
@@ -519,7 +519,7 @@ class Candidates(Pool):
 
     @classmethod
     def at(cls, store: StoredPool, wanted: Wanted, salt: str) -> Candidates:
-        """Of a first draw: the rows ``wanted``, known by their numbers and documents."""
+        """Candidates of a first draw: the rows ``wanted``, with their numbers and documents."""
         columns, part = store._scan.columns, object.__new__(cls)
         frame, wanted = store._scan.numbers(wanted, salt)
 
@@ -546,7 +546,7 @@ class Candidates(Pool):
         return self.store._rows(self.wanted.some(rows), self.salt)
 
     def forget(self) -> None:
-        """Drop what is kept to fetch rows from."""
+        """Drop the tables kept for fetching rows."""
         self.store._scan.forget(self.wanted)
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
@@ -583,9 +583,11 @@ def make_engine(
 def reopen(
     record: Mapping[str, Any], folder: Path, path: Paths | None, engine: Engine | None
 ) -> StoredPool:
-    """The pool that a record speaks of, its paths as seen from ``folder``, or at ``path``."""
+    """Open the pool of a record, with paths relative to ``folder``, or at ``path``."""
     if path is None and not record["path"]:
-        raise DataError("where the pool lies was not recorded. Say which files it is with --pool.")
+        raise DataError(
+            "the location of the pool was not recorded. Say which files it is with --pool."
+        )
     # Joining to an absolute path leaves it as it is.
     paths = [p if "://" in p else str(folder / p) for p in record["path"] or ()]
     engine = make_engine(record["engine"]) if engine is None else engine

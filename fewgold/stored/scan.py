@@ -1,4 +1,4 @@
-"""Questions that samplers and estimators ask about a pool on disk, each one query."""
+"""Queries of samplers and estimators about a pool on disk."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PoolMoments:
 
     @property
     def scale(self) -> FloatArray:
-        """What deviations are divided by: constant metrics become 0, as in `Pool.standardised`."""
+        """The divisor of deviations: constant metrics become 0, as in `Pool.standardised`."""
         top = np.maximum(np.abs(self.low), np.abs(self.high))
         return np.where(self.sd > 1e-13 * top, self.sd, np.inf)
 
@@ -116,7 +116,7 @@ _ENDS = ("low", "high")
 
 
 def _ends(view: TableView, known: list[str], numbers: list[str]) -> dict[str, Any]:
-    """Counts, first and last id, and ends of numbers: all from the footers of Parquet files."""
+    """Counts, first and last id, and min/max of numbers, from the Parquet footers."""
     inner = {"size": ("sum", "count(*)")}
     inner |= {"first_id": ("min", "min(id_)"), "last_id": ("max", "max(id_)")}
     inner |= {f"known_{c}": ("sum", f"count({c}raw)") for c in known}
@@ -148,7 +148,7 @@ def _refuse_broken(view: TableView, numbers: dict[str, str]) -> None:
 def _sums(
     view: TableView, names: list[str], low: FloatArray, high: FloatArray, size: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Means and standard deviations, and what deviations are counted from, in two steps.
+    """Means and standard deviations, and the pivots of deviations, in two steps.
 
     Counted from the middle of each range and in units of its half, numbers lie from −1 to 1, so
     that plain sums neither overflow nor lose digits, unless nearly all lie close together and few
@@ -193,7 +193,7 @@ _FINE = (20, 22)
 
 
 class Scan:
-    """What samplers and estimators ask about a pool on disk, each question one query.
+    """The queries of samplers and estimators about a pool on disk.
 
     ``whole`` is False for what is left of a pool once some of its segments are taken.
     """
@@ -210,7 +210,7 @@ class Scan:
 
     @cached_property
     def orientation(self) -> Mapping[str, int]:
-        """Which way each metric points, where it is known; see `Pool`."""
+        """The orientation of each metric, where known; see `Pool`."""
         ends = np.stack([self.moments.low, self.moments.high], axis=-1)
         known = {m: known_orientation(m, e) for m, e in zip(self.metrics, ends, strict=False)}
         return {m: sign for m, sign in known.items() if sign is not None} | dict(
@@ -273,18 +273,18 @@ class Scan:
         return found["size"].to_numpy(np.int64), found["n"].to_numpy(np.int64)
 
     def line(self, column: str, salt: str, positions: IntArray, most: int | None = None) -> Located:
-        """What stands at some positions of the line of documents in random order."""
+        """The rows at some positions of the line of documents in random order."""
         return locate(self.view.engine, self._counted(column), salt, positions, most)
 
     def label(self, column: str) -> str:
-        """SQL that tells the stratum of a row, the same as in `groups` and `line`."""
+        """SQL for the stratum of a row, the same as in `groups` and `line`."""
         self._counted(column)
         return _known(self.columns.label(column))
 
     def numbers(self, wanted: Wanted, salt: str) -> tuple[pd.DataFrame, Wanted]:
-        """Numbers and documents of the rows asked for, in that order, without ids and texts.
+        """Numbers and documents of the requested rows, in that order, without ids and texts.
 
-        Also by what to ask for these rows again: they are found faster then, until `forget`.
+        Also returns a key with which these rows are found faster again, until `forget`.
         """
         documents = ["doc_"] * (self.columns.document is not None)
         wanted = replace(wanted, ranks=(*self.columns.numbers, *documents))
@@ -293,12 +293,12 @@ class Scan:
         return found, replace(wanted, near=keep)
 
     def forget(self, wanted: Wanted) -> None:
-        """Drop what is kept of rows near the wanted ones."""
+        """Drop the tables kept of rows near the wanted ones."""
         if wanted.near is not None:
             self.view.engine._drop(wanted.near)
 
     def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> pd.DataFrame:
-        """The rows asked for, in that order."""
+        """The requested rows, in that order."""
         found = fetch_rows(self.view, wanted, salt, order)
         # Chosen ids that other rows have too are refused: answers could not be told apart.
         self.view.refuse_twice(found["id_raw"])
@@ -387,9 +387,9 @@ class Scan:
     def rounded(self, k: int, weight: float = 1.0) -> tuple[float, float]:
         """Mean of the k-th number and ``weight`` over its standard deviation, rounded.
 
-        Threads sum up in any order, and the last digits of moments differ between two runs. What
-        decides who is drawn must not. Means are rounded to multiples of 1/π of a digit: at those
-        of a digit itself, means of scores with few digits would often lie at a tie.
+        Threads sum up in any order, so the last digits of moments differ between two runs. What
+        decides which rows are drawn must not. Means are rounded to multiples of 1/π of a digit: at
+        those of a digit itself, means of scores with few digits would often lie at a tie.
         """
         mean, scale = float(self.moments.mean[k]), float(self.moments.scale[k])
         slope = weight / scale
@@ -434,7 +434,7 @@ class Scan:
         return matrix
 
     def range_of(self, names: Sequence[str], weights: FloatArray) -> tuple[float, float]:
-        """Least and largest value that a weighted sum of standardised metrics takes."""
+        """Smallest and largest value of a weighted sum of standardised metrics."""
         score = self._linear(names, weights, rounded=False)
         row = self.view.row(
             f"SELECT min({score}) AS low, max({score}) AS high FROM {self.view.table}", "Comparing"
@@ -442,7 +442,7 @@ class Scan:
         return float(row["low"]), float(row["high"])
 
     def column(self, name: str, but: Sequence[str] = ()) -> FloatArray:
-        """A metric, or the composite as ``mean``, of all segments but some, in memory."""
+        """A metric, or the composite as ``mean``, of all segments except some, in memory."""
         if name == "mean":
             expression = self._linear(*self.composite_weights, rounded=False)
         else:
@@ -470,7 +470,7 @@ class Scan:
 
     @cached_property
     def document_cost_variance(self) -> float:
-        """Variance over documents of what one costs beyond its share by size."""
+        """Variance over documents of their cost in excess of the mean cost for their size."""
         mean = float(self.moments.mean[-1])
         row = self.view.row(
             f"SELECT var_pop(over_) AS v FROM (SELECT sum(cost_ - ({mean:.17e})) AS over_ "

@@ -1,4 +1,4 @@
-"""Which Parquet files make up a pool, whether they agree, and what their columns stand for."""
+"""The Parquet files of a pool, whether they agree, and the roles of their columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NUMBERS = count()
 def find_files(paths: Paths) -> list[str]:
     """The Parquet files that ``paths`` name, each once, sorted.
 
-    A folder stands for all Parquet files in it and below; hidden ones, and those of writers that
+    A folder means all Parquet files in it and below; hidden ones, and those of writers that
     are not yet done (``_temporary``), are left out.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
@@ -74,7 +74,7 @@ def find_files(paths: Paths) -> list[str]:
 
 
 def check_files(engine: DuckDB, files: Sequence[str], wanted: dict[str, str]) -> None:
-    """Refuse files that lack a column or have it in another type than the others.
+    """Refuse files that lack a column or have it with a different type from the others.
 
     ``wanted`` maps columns to what they are for. Only the footers of the files are read.
     """
@@ -118,7 +118,7 @@ def _top_level(schema: pd.DataFrame) -> Iterator[tuple[str, str, Any]]:
 
 
 def kind(type_: Any) -> str:
-    """What a type is good for: number, text, or itself in lower case."""
+    """The kind of a type: number, text, or its name in lower case."""
     name = str(type_).upper()
     if name.startswith("DECIMAL") or name in _NUMBERS:
         return "number"
@@ -188,7 +188,7 @@ class ColumnRoles:
         return found
 
     def check(self, types: Mapping[str, str]) -> None:
-        """Refuse metrics and costs that are no numbers, and one column in two roles."""
+        """Refuse metrics and costs that are not numbers, and columns with two roles."""
         numeric = dict.fromkeys(self.metrics, "metric")
         if self.cost is not None and not self.cost.words:
             numeric[self.cost.column] = "cost"
@@ -207,7 +207,7 @@ class ColumnRoles:
         """The query that gives every column its name inside.
 
         Ids and documents come back as they are if they are whole numbers, else as text: Python
-        writes dates or decimals in other ways than engines, and a top-up would miss its own ids.
+        writes dates or decimals differently from engines, and a top-up would not find its own ids.
         """
 
         def raw(column: str) -> str:
@@ -287,7 +287,7 @@ class ColumnRoles:
 
 @dataclass(frozen=True)
 class TableView:
-    """A table of an engine, its columns by the names inside, and what these stand for.
+    """A table of an engine, with internal column names and their roles.
 
     ``placed`` says whether the engine knows where rows lie. ``files`` are the same table file by
     file, where it is worth reading the ends of columns from the footers.

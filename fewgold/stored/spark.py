@@ -144,7 +144,7 @@ _SAME_TEXT = ("string", "tinyint", "smallint", "int", "bigint", "boolean", "date
 
 
 class Spark:
-    """Spark, on this machine or a cluster, for pools that one machine is too small for.
+    """Spark, on this machine or a cluster, for pools that are too large for one machine.
 
     The same queries as with `DuckDB`, translated by ibis, and so the same samples.
 

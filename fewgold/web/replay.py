@@ -78,7 +78,7 @@ class ComparePage(Page):
             "Scores by system",
             "Each score by itself, with its interval. These intervals are no test of differences.",
         ),
-        "differences": ("Differences of all pairs", "Row less column, with what is significant."),
+        "differences": ("Differences of all pairs", "Row minus column, with what is significant."),
         "ranks": ("Ranks", "The ranks that each system may have, and how probable each is."),
     }
     TABLES = ("ranking", "scores", "differences", "rank_probabilities", "raters")
@@ -378,7 +378,7 @@ class SimulatePage(Page):
         "ranking": ("Ranking", "How much lower the error is than the baseline's, and cells won."),
         "error": ("Error by budget", "Mean of |estimate − truth|, averaged over pools."),
         "relative": ("Error against the baseline", "The same over the baseline's error."),
-        "coverage": ("Coverage", "Share of the intervals that hold the truth."),
+        "coverage": ("Coverage", "Share of the intervals that contain the truth."),
         "bounds": ("Coverage of the bounds", "Of the baseline's estimates, by bound."),
         "widths": ("Width of the bounds", "Half of the width of these intervals."),
     }

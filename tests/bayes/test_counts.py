@@ -57,7 +57,7 @@ def test_flipping_twice():
         ({"fn": "many"}, "fn must be a whole number of 0 or more; got 'many'"),
         ({"human_ones": 3, "human_total": 2}, "human_ones must not exceed human_total; got 3 of 2"),
         ({"metric_ones": [1, 9], "metric_total": 5}, "must not exceed metric_total; got 9 of 5"),
-        ({"tp": [1, 2], "fp": [1, 2, 3]}, "counts of a batch must have shapes that fit"),
+        ({"tp": [1, 2], "fp": [1, 2, 3]}, "counts of a batch must have compatible shapes"),
         ({"pairs": "random"}, "pairs must be one of sample, calibration; got 'random'"),
     ],
 )

@@ -164,7 +164,9 @@ def test_rates_known_before_where_verdicts_are_missing() -> None:
     assert float(found.mean) == pytest.approx(mean, abs=1e-12)
     assert float(found.sd) == pytest.approx(float(np.sqrt(mass @ (values - mean) ** 2)), rel=1e-9)
     np.testing.assert_allclose(found.cdf(values), np.cumsum(mass), atol=1e-10)
-    assert any("40 of 400 rows have no judge: there people alone tell" in n for n in rates.notes)
+    assert any(
+        "40 of 400 rows have no judge: these count by human ratings only" in n for n in rates.notes
+    )
     # As an estimator, one draw or several.
     pool = Pool.from_table(filled(frame.reset_index(names="id"), ["judge"]), id="id",
                            metrics=["judge"])  # fmt: skip

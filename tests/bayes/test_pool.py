@@ -167,7 +167,7 @@ def test_mass_next_to_the_ends_is_compared_too(a, b):
 
 
 def test_bad_comparisons():
-    with pytest.raises(FewgoldError, match=r"shapes that fit; got \(2,\) and \(3,\)"):
+    with pytest.raises(FewgoldError, match=r"compatible shapes; got \(2,\) and \(3,\)"):
         probability_greater(alpha_of(np.array([1, 2])), alpha_of(np.array([1, 2, 3])))
     with pytest.raises(FewgoldError, match="method must be one of exact, normal"):
         probability_greater(alpha_of(1), alpha_of(2), method="t")

@@ -128,9 +128,9 @@ def test_refuses_other_designs_and_unknown_scales(bound):
     made = Mean().estimate(sample.rate(gold[sample.indices], limits=LIMITS))
     with pytest.raises(DesignError, match=r"covers simple random samples.*bound=Student\(\)"):
         made.interval(0.95, bound)
-    with pytest.raises(DesignError, match=r"needs to know between which limits"):
+    with pytest.raises(DesignError, match=r"needs the limits of the scale"):
         estimate_of(gold, 30, limits=None).interval(0.95, bound)
-    with pytest.raises(DesignError, match="share of the misses"):
+    with pytest.raises(DesignError, match="share of the error probability"):
         type(bound)(upper=1.0)
 
 

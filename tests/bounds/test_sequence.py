@@ -227,14 +227,14 @@ def test_refusals():
     sample = Stratified().draw(pool, 40, rng=1)
     with pytest.raises(DesignError, match=r"sample is systematic.*--strategy random"):
         sequence.path(sample.rate(gold[sample.indices], limits=LIMITS), 1.0)
-    with pytest.raises(DesignError, match="between which limits"):
+    with pytest.raises(DesignError, match="needs the limits of the scale"):
         sequence.path(rated(gold, limits=None), 1.0)
     for tolerance in (0.0, -1.0, 12.5, 30.0, float("nan")):
         with pytest.raises(FewgoldError, match=r"below half of the scale, here 12\.5; got"):
             sequence.path(rated(gold), tolerance)
     with pytest.raises(FewgoldError, match="confidence must lie between 0 and 1"):
         sequence.path(rated(gold), 1.0, 1.0)
-    with pytest.raises(DesignError, match="share of the misses"):
+    with pytest.raises(DesignError, match="share of the error probability"):
         sequence.path(rated(gold), 1.0, upper=0.0)
     with pytest.raises(UnknownNameError, match=r"stopping rule 'kely'.*'kelly'"):
         sequence.path(rated(gold), 1.0, rule="kely")

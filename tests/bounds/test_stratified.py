@@ -144,9 +144,9 @@ def test_refuses_what_it_does_not_cover():
     with pytest.raises(DesignError, match=r"this one is systematic.*bound=Student\(\)"):
         made.interval(0.9, StratifiedBetting())
     sample = SimpleRandom().draw(pool, 40, rng=0)
-    with pytest.raises(DesignError, match=r"between which limits.*bound=Student\(\)"):
+    with pytest.raises(DesignError, match=r"needs the limits of the scale.*bound=Student\(\)"):
         Mean().estimate(sample.rate(gold[sample.indices])).interval(0.9, StratifiedBetting())
-    with pytest.raises(DesignError, match="share of the misses"):
+    with pytest.raises(DesignError, match="share of the error probability"):
         StratifiedBetting(upper=0.0)
 
 

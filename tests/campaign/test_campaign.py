@@ -141,7 +141,7 @@ def test_gaps_need_a_choice(campaign: Campaign, answer: object) -> None:
     with pytest.raises(DataError, match="4 of 15 segments are unrated"):
         campaign.estimate()
     chance = campaign.estimate("at-random")
-    assert any("taken as missing at random" in note for note in chance.to_dict()["notes"])
+    assert any("treated as missing at random" in note for note in chance.to_dict()["notes"])
     bounds = campaign.estimate("bounds")
     assert "gaps:4-worst-case" in bounds.signature()  # type: ignore[union-attr]
     assert bounds.to_dict()["low"] <= chance.value <= bounds.to_dict()["high"]
@@ -463,7 +463,7 @@ def test_a_second_wave_goes_where_the_first_strayed(tmp_path: Path) -> None:
     scores = dict(zip(pool.ids.tolist(), human.tolist(), strict=True))
     with Campaign.create(tmp_path / "s", pool, strategy="docs-two-wave+ridge", seed=1) as study:
         first = study.select(60)
-        with pytest.raises(DataError, match="there is nothing to go by yet"):
+        with pytest.raises(DataError, match="there is nothing to estimate from yet"):
             study.more(40)
         study.add(Rating(i, scores[i], "ann") for i in first.ids[1:])
         with pytest.raises(DataError, match="1 of 60"):

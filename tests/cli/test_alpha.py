@@ -239,11 +239,11 @@ def test_what_gives_reason_to_ask(run: Run, judged: pd.DataFrame) -> None:
         return str(run(*asked).stderr)
 
     assert "ρ + η ≤ 1" in notes(judge=1 - judged["judge"])
-    assert "tells nothing: is the threshold right?" in notes(judge=1)
+    assert "says nothing: is the threshold right?" in notes(judge=1)
     assert "are failures left empty?" in notes(passed=judged["passed"].where(judged["passed"] == 1))
     assert "note" not in notes(judge=judged["judge"])
     prior = run("alpha", "--counts", "metric=540/1000")
-    assert "the answer is that of the priors" in prior.stderr
+    assert "rests on the priors alone" in prior.stderr
     four = run("alpha", "--counts", "tp=43,fn=18,fp=12,metric=540/1000", code=2).stderr
     assert "come in four counts" in " ".join(four.replace("│", " ").split())
 

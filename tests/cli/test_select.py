@@ -108,7 +108,7 @@ def test_files_that_cannot_be_used(run: Run) -> None:
     Path("x.jsonl").write_text("[1]\n")
     assert "object" in run("select", "x.jsonl", *end, code=3).stderr
     Path("x.docx").write_text("x")
-    assert "it is text, but no table" in run("select", "x.docx", *end, code=3).stderr
+    assert "it is text but not a table" in run("select", "x.docx", *end, code=3).stderr
     Path("bad.csv").write_text("id,comet\n")
     assert "no rows" in run("select", "bad.csv", *end, code=3).stderr
     result = run("select", "pool.csv", "--budget", "5", "-o", "no/where.csv", code=3)

@@ -154,7 +154,7 @@ def test_gaps_leave_the_shared_segments() -> None:
         d.std(ddof=1) / np.sqrt(35) * np.sqrt(1 - 35 / 60)
     )
     assert (pairs["basis"] == "shared").all()
-    assert any("as if chance had left out the others" in note for note in result.notes)
+    assert any("as if the others were missing at random" in note for note in result.notes)
 
 
 def test_few_shared_among_many_are_not_enough() -> None:
@@ -229,7 +229,7 @@ def test_metrics_help_only_where_they_do() -> None:
     useless = frame.assign(comet=np.random.default_rng(0).random(len(frame)))
     left = compare(useless, metrics=["comet"], higher_is_better=False, **ROLES)
     assert left.pairs.gain == 0
-    assert any("did not narrow" in note for note in left.notes)
+    assert any("did not reduce" in note for note in left.notes)
     gaps = frame.assign(comet=frame["comet"].mask(frame["seg"] == "s299"))
     short = compare(gaps, metrics=["comet"], higher_is_better=False, **ROLES)
     told = "metric 'comet' has no value for 3 of 900 outputs and was left out where it is missing"
@@ -350,7 +350,7 @@ def broken(**changes):
         (broken(), {"correction": "bonferroni"}, "correction must be one of"),
         (broken(), {"level": 0}, "must lie between 0 and 1"),
         (broken(), {"orientation": {"ter": -1}}, "unknown metric in orientation"),
-        (table(2, 20, 1), {}, "has 1 rated segments; two are the least"),
+        (table(2, 20, 1), {}, "has 1 rated segments; at least two are needed"),
     ],
 )  # fmt: skip
 def test_errors_say_what_to_do(frame, more, sentence) -> None:

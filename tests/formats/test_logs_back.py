@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,28 @@ def test_another_log_is_refused() -> None:
     done = run("export", "sheet.csv", "-o", "out.json", "--to", "langfuse", code=3)
     assert "a log of Inspect AI" in done.output
     assert not Path("out.json").exists()
+
+
+def test_an_inspect_log_that_is_packed_with_zstandard(tmp_path: Path) -> None:
+    """As newer versions of Inspect write it; Python knows the method from 3.14 on."""
+    import io
+
+    import pyarrow as pa
+
+    plain, out = tmp_path / "plain.eval", tmp_path / "packed.eval"
+    made.MAKERS["inspect"]["log.eval"](plain)
+    with zipfile.ZipFile(plain) as old:
+        bodies = {name: old.read(name) for name in old.namelist()}
+    packed = {name: pa.compress(body, "zstd", asbytes=True) for name, body in bodies.items()}
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as new:
+        for name, body in packed.items():
+            new.writestr(name, body)
+        for info in new.infolist():  # the directory at the end tells method, size and checksum
+            info.compress_type, info.file_size = 93, len(bodies[info.filename])
+            info.CRC = zlib.crc32(bodies[info.filename])
+    out.write_bytes(held.getvalue())
+    assert open_table(out).equals(open_table(plain))
+    rated(str(out))
+    run("export", "sheet.csv", "-o", str(tmp_path / "scored.eval"))
+    assert open_table(tmp_path / "scored.eval")["human"].notna().sum() == 20

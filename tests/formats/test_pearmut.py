@@ -168,6 +168,48 @@ def test_what_was_reset_does_not_count(tmp_path):
     assert "reset" in reading.notes[0]
 
 
+def test_a_reset_of_a_user_takes_back_all_that_they_did(tmp_path):
+    reset = {"user_id": "u1", "annotation": "__RESET__"}  # as Pearmut 1.1 writes it
+    path = log(
+        tmp_path / "out.jsonl",
+        reset,
+        line([item("k1")], [{"A": said(1)}]),
+        line([item("k2")], [{"A": said(2)}], item_i=1),
+        line([item("k1")], [{"A": said(3)}], user="u2"),
+        reset,
+        line([item("k1")], [{"A": said(4)}]),
+    )
+    assert recognise(path) is PEARMUT
+    reading = PEARMUT.read(path)
+    assert [(r.rater, r.segment, r.score) for r in reading.ratings] == [
+        ("u2", "k1", 3.0), ("u1", "k1", 4.0),
+    ]  # fmt: skip
+    assert reading.context == 4 and reading.rows == 6
+
+
+def test_the_download_of_the_dashboard(tmp_path):
+    reset = {"user_id": "u1", "annotation": "__RESET__"}
+    path = tmp_path / "annotations.json"
+
+    def one(key, score):
+        return line([item(key)], [{"A": said(score)}])
+
+    held = {
+        "first": [one("k1", 1), reset, one("k1", 2)],
+        "none": [],
+        "second": [one("k2", 3), one("k3", "?"), 7],
+    }
+    path.write_text(json.dumps(held), encoding="utf-8")
+    assert recognise(path) is PEARMUT
+    reading = PEARMUT.read(path)
+    # A reset in one campaign leaves the others as they are.
+    assert [(r.segment, r.score) for r in reading.ratings] == [("k1", 2.0), ("k2", 3.0)]
+    assert reading.context == 2 and reading.rows == 6
+    assert [r.place for r in reading.rejected] == [
+        "campaign 'second', answer 2, segment 1, system 'A'", "campaign 'second', answer 3",
+    ]  # fmt: skip
+
+
 def test_sliders(tmp_path):
     answer = {"score": None, "sliders": {"Fluency": 4, "Adequacy": 80}, "error_spans": []}
     path = log(tmp_path / "out.jsonl", line([item("k1")], [{"A": answer}]))

@@ -86,7 +86,7 @@ def test_a_fifth_of_gaps_is_filled_and_more_are_left_out_unless_named(gap: str) 
     assert io.filled(found.table, found.metrics)["few"].tolist() == [2.5, 1, 2, 3, 4]
     assert roles(table, metrics=["many"]).gaps == {"many": 2}
     on_disk = {n: str(w) for n, w in roles(table, fill=False).left_out.items()}
-    assert on_disk == {"few": "1 gap, to be filled before", "many": "2 gaps, to be filled before"}
+    assert on_disk == {"few": "1 gap, to be filled first", "many": "2 gaps, to be filled first"}
 
 
 def test_gaps_are_counted_and_filled_system_by_system() -> None:

@@ -251,7 +251,7 @@ def test_a_metric_with_a_few_gaps_is_used_and_one_with_many_is_not() -> None:
     assert (named.metrics, named.gaps) == (("chrf",), {"chrf": 9})
     on_disk = roles(table(bleu=few), fill=False)
     assert {n: str(w) for n, w in on_disk.left_out.items()} == {
-        "bleu": "8 gaps, to be filled before"
+        "bleu": "8 gaps, to be filled first"
     }
     assert not any("--metrics" in s for s in on_disk.notes())
 

@@ -247,7 +247,7 @@ def test_gaps_that_the_estimate_speaks_of_are_not_explained_twice() -> None:
     missing = sample.ids[45:].tolist()
     report = study_report(ratings, Mean(), strategy="random+mean", unrated=missing)
     text = report.markdown()
-    assert "5 of 50 segments are unrated, taken as missing at random" in text
+    assert "5 of 50 segments are unrated, treated as missing at random" in text
     assert "5 sampled segments have no rating:" in text
     assert "The number stands for the pool only if" not in text
 

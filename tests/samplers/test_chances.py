@@ -226,7 +226,7 @@ def test_chances_that_do_not_fit():
         Pool(np.arange(3), spread=[1.0, -1.0, 1.0])
     with pytest.raises(DataError, match="missing or infinite"):
         Pool(np.arange(3), spread=[1.0, np.nan, 1.0])
-    with pytest.raises(DesignError, match="share out the budget by themselves"):
+    with pytest.raises(DesignError, match="determine the allocation themselves"):
         Stratified(allocation="optimal", chances=Chances())
 
 

@@ -983,7 +983,7 @@ def test_studies_from_a_table() -> None:
 def test_summary_is_the_papers_table(sim: fg.Simulation) -> None:
     text = sim.summary()
     lines = text.splitlines()
-    assert lines[0] == "1 pool × 2 budgets (12 to 25%), 130 draws a cell"
+    assert lines[0] == "1 pool × 2 budgets (12 to 25%), 130 draws per cell"
     titles = ["strategy", "error", "sdev", "win", "%", "reduction", "%", "worth", "covers", "%"]
     assert lines[2].split() == titles
     assert all(len(line) <= 80 for line in lines[:-1])  # the last is the signature
@@ -991,7 +991,7 @@ def test_summary_is_the_papers_table(sim: fg.Simulation) -> None:
     assert "docs-sys+ridge " not in only.split("error: mean")[0]
     with pytest.raises(UnknownNameError):
         sim.summary(["nothing"])
-    assert repr(sim) == "Simulation(1 pool × 4 strategies × 2 budgets, 130 draws a cell)"
+    assert repr(sim) == "Simulation(1 pool × 4 strategies × 2 budgets, 130 draws per cell)"
 
 
 @pytest.mark.parametrize("kind", ["error", "relative", "coverage", "ranking"])

@@ -158,7 +158,7 @@ def test_what_cannot_be_done_on_disk_is_said(logs):
     assert "--shared needs one file" in said.stderr
     said = run("select", *logs, "--id=request", "--budget=9", "-o", "x.csv",
                "--strategy=docs-incr-human", code=3)  # fmt: skip
-    assert "must look at every segment in memory" in said.stderr
+    assert "needs every segment in memory" in said.stderr
     said = run("select", *logs, "--id=request", "--budget=9", "-o", "x.csv",
                "--engine=memory", code=2)  # fmt: skip
     assert "loads one file" in said.stderr

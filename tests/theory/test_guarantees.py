@@ -1,4 +1,4 @@
-"""Guaranteed bounds never miss above their level, whatever the population: 2,000 draws a cell.
+"""Guaranteed bounds never miss above their level, whatever the population: 2,000 draws per cell.
 
 Pools of 700 segments that are hard on intervals: rare catastrophes, two points, hardly any spread,
 mostly zeros, and each of them upside down. Misses are counted for each end by itself as well.

@@ -153,7 +153,7 @@ def test_whether_the_metric_helps(client):
     said = text(get(client, "/plan/binary/results", metric="0"), "verdict")
     assert said.startswith("No items are rated by the metric alone.")
     page = get(client, "/plan/binary/results", human="0")
-    assert "nothing tells how often it is right" in text(page, "blind")
+    assert "how often it is right is unknown" in text(page, "blind")
     for sent in ({}, {"human": "0", "rates": "known"}, {"human": "0", "paired": "5"}):
         assert 'data-testid="blind"' not in get(client, "/plan/binary/results", **sent)
 

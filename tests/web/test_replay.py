@@ -376,7 +376,7 @@ def test_without_a_table_one_is_chosen_first(owner: TestClient, page: str) -> No
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.txt", b"Dear all\nplease rate\n", "Cannot read 'a.txt': it is text, but no table"),
+        ("a.txt", b"Dear all\nplease rate\n", "Cannot read 'a.txt': it is text but not a table"),
         (
             "a.csv.gz",
             gzip.compress(b"id\n1\n", mtime=0)[:-9],

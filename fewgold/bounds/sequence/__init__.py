@@ -1,7 +1,7 @@
 """Look after every rating, and stop when the interval is narrow enough.
 
 `path` gives the interval after each rating of a sample, `Monitor` follows ratings as they come in,
-`expected` tells beforehand what a tolerance will cost.
+`expected` predicts how many ratings a tolerance will cost.
 """
 
 from fewgold.bounds.sequence.expectation import Expected, expected, guess, remaining

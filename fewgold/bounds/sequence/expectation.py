@@ -26,10 +26,10 @@ from fewgold.sample import Ratings
 
 
 def guess(mean: float, sd: float, size: int, *, limits: Limits, best: float = 0.0) -> FloatArray:
-    """Scores of a pool of which one can only guess the mean and the standard deviation.
+    """Plausible scores of a pool, from a guess of their mean and standard deviation.
 
     A Beta distribution stretched over the scale, at evenly spaced quantiles. ``best`` is the share
-    of segments at the lower end of the scale (no error, for MQM), which the Beta does not make;
+    of segments at the lower end of the scale (no error, for MQM), which the Beta does not include;
     mean and sd are those of all segments.
     """
     low, high = known_limits(limits)
@@ -53,7 +53,7 @@ def guess(mean: float, sd: float, size: int, *, limits: Limits, best: float = 0.
 def _refill(have: int, want: int, draws: int, rng: Generator, *, fresh: bool = False) -> IntArray:
     """Which of the scores each segment of a pool gets, in random order: (draws, want).
 
-    ``fresh`` leaves the scores themselves out of what the urn gives.
+    With ``fresh`` the original scores are not part of what the urn returns.
     """
     if not fresh and want <= have:
         return np.stack([rng.permutation(have)[:want] for _ in range(draws)])
@@ -72,7 +72,7 @@ _LATE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """Ratings that a rule took in trials; made by `expected` and `remaining`.
+    """Number of ratings that a rule needed in trials; made by `expected` and `remaining`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Expected:
 
     @property
     def _late(self) -> FloatArray:
-        """Share of the trials that went through 95 % of the pool or more: (k,)."""
+        """Share of the trials that rated 95 % of the pool or more: (k,)."""
         return np.asarray((self.ratings >= _LATE * self.size).mean(-1))
 
     def to_rows(self) -> list[dict[str, float]]:
@@ -129,7 +129,7 @@ class Expected:
         ]
 
     def summary(self) -> str:
-        """A table for people."""
+        """A readable table."""
         lines = ["tolerance   ratings   10 % to 90 %   of the pool   nearly all"]
         for row in self.to_rows():
             middle = f"{row['p10']:.0f} to {row['p90']:.0f}"
@@ -187,7 +187,7 @@ def expected(
     ends = known_limits(limits)
     x = np.asarray(scores, dtype=np.float64).ravel()
     if not x.size or not np.isfinite(x).all():
-        raise DataError("scores must be numbers, one at least, without gaps.")
+        raise DataError("scores must be one number or more, without gaps.")
     if x.min() < ends[0] or x.max() > ends[1]:
         raise DataError(
             f"scores must lie between {ends[0]:g} and {ends[1]:g}; got {x.min():g} to "
@@ -213,10 +213,10 @@ def remaining(
     draws: int = 200,
     rng: RNGLike = 0,
 ) -> Expected:
-    """How many ratings it will have taken, if the unrated segments are like the rated ones.
+    """Predict the total number of ratings, if the unrated segments are like the rated ones.
 
     The ratings so far are kept as they are; the rest comes from a Pólya urn that holds them. A
-    rough guide: of scores that did not occur yet the urn knows nothing.
+    rough guide: scores that have not occurred yet are not in the urn.
     """
     limits = limits_of(ratings)
     check_design(ratings.sample.design)

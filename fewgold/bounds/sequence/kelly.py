@@ -1,8 +1,8 @@
 """Bets for an interval that is to become no wider than a tolerance, and their capital.
 
 The proof is that of `fewgold.bounds.betting`: the capital against the true mean is a nonnegative
-martingale, and the chance that it *ever* reaches 1/δ is δ at most (Ville 1939). Nothing in it asks
-for a size that was fixed before, so one may look after every rating and stop when one likes.
+martingale, and the chance that it *ever* reaches 1/δ is δ at most (Ville 1939). It does not need a
+size that was fixed before, so you may look after every rating and stop whenever you like.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Game:
         return replace(self, margin=margin, **parts)
 
     def factors(self, means: FloatArray, bets: FloatArray | None = None) -> FloatArray:
-        """What each rating multiplies the capital with, if ``means`` are true: (rows, n).
+        """Factors by which ratings multiply the capital, if ``means`` are true: (rows, n).
 
-        They fall in the mean: so does the capital, and an end is a root. A game of one row can be
-        played against many means.
+        They are decreasing in the mean: so is the capital, and an end is a root. A game of one row
+        can be played against many means.
         """
         mean = self.size * means[:, None] - self.seen
         np.maximum(mean, 0.0, out=mean)  # rounding below 0 would reject sparse scores
@@ -134,10 +134,10 @@ def last_end(game: Game, goal: float) -> IntArray:
 
 
 def _last_of(game: Game, goal: float) -> int:
-    """The same for one row: a few means at once, twice, then false position with halving."""
+    """The same for one row: two rounds of a few means, then false position with bisection."""
 
     def over(tried: IntArray) -> FloatArray:
-        """By how much the best capital so far exceeds its goal."""
+        """Excess of the maximum capital so far over its goal."""
         return np.asarray(game.capital(mean_of(tried)).max(-1) - goal)
 
     a, b = 0, _TOP
@@ -174,7 +174,7 @@ def _ends_of(game: Game, goal: float, top: int) -> IntArray:
     """The same for one row, whose last end is known: (n,).
 
     Some means are tried against all ratings at once. That leaves a narrow range for each end, and
-    shows which ratings may have moved it at all: only those that raised the capital there.
+    shows which ratings can have moved it: only those that raised the capital there.
     """
     # Most ends are near the last one.
     near = 1 - (1 - np.linspace(0, 1, _SCOUTS)) ** 2
@@ -207,7 +207,7 @@ def _search(
 ) -> IntArray:
     """The largest mean that the capital after ``count`` ratings rejects, by false position.
 
-    Halving where three of its steps did not do as much.
+    Bisection where three of its steps gained less.
     """
     (a, b), (f_a, f_b) = within, values
     columns = -(-int(count.max()) // _CHUNK) * _CHUNK
@@ -246,7 +246,7 @@ def first_stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: 
     The interval is that narrow as soon as its lower end has passed some mean and its upper end,
     from above, the mean two tolerances further up. The higher the mean, the later the first of
     these and the earlier the second: where they meet is the time to stop. So one search over means
-    finds it, and no interval is worked out on the way.
+    finds it, without computing any interval.
     """
     rows, n = sides[0].seen.shape
     found = np.empty(rows, dtype=np.int64)

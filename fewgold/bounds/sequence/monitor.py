@@ -162,7 +162,7 @@ class Monitor:
         )  # fmt: skip
 
     def summary(self) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         return self.path.summary() if self.n else "No rating yet: go on."
 
 

@@ -46,7 +46,7 @@ class Path:
 
     @property
     def _tolerance(self) -> float:
-        """Half of the width that one wants, in the units of the scores."""
+        """The wanted half-width, in the units of the scores."""
         low, high = limits_of(self.ratings)
         return self.rule.tolerance * (high - low)
 
@@ -70,7 +70,7 @@ class Path:
         return found if found.ndim else int(found)
 
     def signature(self) -> str:
-        """All that is needed to tell how the interval was made, in one line."""
+        """How the interval was made, in one line."""
         sample = self.ratings.sample
         parts = {
             "seq": self.rule.name, "tol": f"{self._tolerance:.10g}",
@@ -81,7 +81,7 @@ class Path:
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         if self.low.ndim > 1:
             raise FewgoldError(
                 f"this is a batch of {self.low.size // self.ratings.n} paths; summarise one of "
@@ -144,12 +144,12 @@ def path(
     rule: str = "kelly",
     upper: float = 0.5,
 ) -> Path:
-    """The interval for the mean of the pool after each rating, whoever looks whenever.
+    """The interval for the mean of the pool after each rating, valid however often you look.
 
-    A mean m is rejected once one who bets against it has 1/δ times what he began with, for each
-    side with δ/2: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))``, ``μ_s(m) = (N m − x_1 − … − x_{s−1}) /
-    (N − s + 1)``. The bets are those that make the capital grow fastest if m is off by the
-    tolerance: ``λ_t = d_t / (v_{t−1} + d_t²)``, ``d_t = tolerance · N/(N − t + 1)``, capped at
+    A mean m is rejected once the capital of a bettor against it reaches 1/δ times the initial
+    capital, for each side with δ/2: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))``, ``μ_s(m) = (N m − x_1 − …
+    − x_{s−1}) / (N − s + 1)``. The bets are those that make the capital grow fastest if m is off by
+    the tolerance: ``λ_t = d_t / (v_{t−1} + d_t²)``, ``d_t = tolerance · N/(N − t + 1)``, capped at
     ``0.9/μ_t``, with v from the ratings before. What was rejected stays rejected, so the interval
     only narrows.
 
@@ -163,7 +163,7 @@ def path(
         A simple random sample, rated in the order of drawing, with the limits of the scale; or a
         batch of draws.
     tolerance
-        Half of the width that one wants, in the units of the scores. The bets suit it: another
+        The wanted half-width, in the units of the scores. The bets suit it: another
         tolerance gives another interval. Fix it before the ratings come.
     confidence
         Of the whole sequence.
@@ -225,7 +225,7 @@ def known_limits(limits: Limits) -> tuple[float, float]:
 def limits_of(ratings: Ratings) -> tuple[float, float]:
     if ratings.limits is None:
         raise DesignError(
-            "a sequence needs to know between which limits scores lie. Give them with the ratings, "
+            "a sequence needs the limits of the scale. Give them with the ratings, "
             'sample.rate(scores, limits="mqm") or limits=(0, 25), from the scale and not from the '
             "answers."
         )
@@ -251,7 +251,7 @@ def unit_tolerance(tolerance: float, limits: tuple[float, float]) -> float:
     low, high = limits
     if not 0 < tolerance < (high - low) / 2:
         raise FewgoldError(
-            "tolerance is half of the width that one wants, above 0 and below half of the scale, "
+            "tolerance, the half-width that you want, must be above 0 and below half of the scale, "
             f"here {(high - low) / 2:g}; got {tolerance!r}."
         )
     return float(tolerance) / (high - low)

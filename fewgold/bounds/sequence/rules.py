@@ -1,4 +1,4 @@
-"""What one may go by when looking after every rating: a guaranteed rule and an approximate one.
+"""Stopping rules for looking after every rating: a guaranteed and an approximate one.
 
 A rule reads ratings on the scale from 0 to 1, in the order of drawing, and gives the ends of the
 interval after each, or the number of ratings after which it says stop.
@@ -42,7 +42,7 @@ class Rule(ABC):
 
     @property
     def label(self) -> str:
-        """What summaries print: the name and what it promises."""
+        """Label for summaries: the name and what it promises."""
         return f"{self.name}, {self.kind}: {self.promise}"
 
     def first_look(self, size: int) -> int:
@@ -64,7 +64,7 @@ class Rule(ABC):
 
 
 class KellyRule(Rule):
-    """Bets that are best against a mean that is off by the tolerance; see `sequence.path`."""
+    """Bets that are optimal against a mean that is wrong by the tolerance; see `sequence.path`."""
 
     name = "kelly"
     kind = "guaranteed"
@@ -100,7 +100,7 @@ FIRST, SHARE = 50, 0.1
 
 
 class HallRule(Rule):
-    """Hall's interval of the ratings so far, not looked at before `first_look` ratings."""
+    """Hall's interval of the ratings so far, used only from `first_look` ratings on."""
 
     name = "hall"
     kind = "approximate"
@@ -143,7 +143,7 @@ def _possible(
     """The interval from both ends, within what the ratings themselves leave possible.
 
     ``most`` is the upper end on the turned scale. When all are rated only their mean is left. Ends
-    that have passed each other, so that all means are rejected, become one: it is a miss.
+    that have crossed, so that all means are rejected, are merged into a point.
     """
     total = np.cumsum(scores, axis=-1)[:, counts - 1]
     floor = total / size
@@ -159,7 +159,7 @@ def _hall_path(
     """Ends of the interval of the ratings so far, on the scale from 0 to 1: (draws, n) each.
 
     Student's interval with finite population correction, corrected for the skewness (Hall 1992;
-    Sugden, Smith and Jones 2000 for finite populations). A metric enters by the regression on it.
+    Sugden, Smith and Jones 2000 for finite populations). A metric enters through a regression.
     Infinite before the third rating.
     """
     n = np.arange(1.0, scores.shape[-1] + 1)

@@ -172,7 +172,7 @@ def _packed(path: Path, samples: Mapping[str, Any], total: Mapping[str, Any]) ->
     out = io.BytesIO()
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         for info in {i.filename: i for i in old.infolist()}.values():
-            name, body = info.filename, old.read(info)
+            name, body = info.filename, _unpacked(old, info)
             if name in samples:
                 body = _dumped(samples[name]).encode()
             elif name in ("header.json", "results.json"):
@@ -247,11 +247,39 @@ def _parts(packed: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, Any]]:
         )
     for name, info in wanted.items():
         if name.startswith("samples/") or "/" not in name or name.startswith("_journal/"):
-            text = packed.read(info)
+            text = _unpacked(packed, info)
             try:
                 yield name, json.loads(text)
             except (ValueError, RecursionError) as error:
                 yield name, f"is not JSON: {error}"
+
+
+#: The method of packing that newer versions of Inspect use; Python knows it from 3.14 on.
+_ZSTANDARD = 93
+
+
+def _unpacked(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """A file of a log, also where it is packed with Zstandard."""
+    try:
+        return packed.read(info)
+    except NotImplementedError:
+        if info.compress_type != _ZSTANDARD or packed.fp is None:
+            raise
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise NotImplementedError(
+            "it is packed with Zstandard, which needs pip install 'fewgold[parquet]' or Python 3.14"
+        ) from None
+    packed.fp.seek(info.header_offset)
+    head = packed.fp.read(30)  # the local header, which ends with the lengths of what follows
+    packed.fp.seek(int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), 1)
+    raw = packed.fp.read(info.compress_size)
+    with pa.input_stream(pa.BufferReader(raw), compression="zstd") as stream:
+        body: bytes = stream.read()
+    if len(body) != info.file_size or zlib.crc32(body) != info.CRC:
+        raise zipfile.BadZipFile(f"Bad CRC-32 for file {info.filename!r}")
+    return body
 
 
 def _sample(
