@@ -332,7 +332,9 @@ def test_labels_in_a_file_of_their_own(messy: Path, tmp_path: Path) -> None:
     )
     assert two.exit_code == 0, two.stderr
     assert json.loads(two.stdout)["value"] == pytest.approx(json.loads(one.stdout)["value"])
-    assert "rows go by their number" not in two.stderr  # what labels are matched by is the id
+    assert (
+        "rows are identified by their number" not in two.stderr
+    )  # what labels are matched by is the id
 
 
 def test_the_report_states_the_assumption(messy: Path, tmp_path: Path) -> None:

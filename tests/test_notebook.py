@@ -12,6 +12,7 @@ from fewgold.comparison import compare
 from fewgold.datasets import load_demo
 from fewgold.estimators import Mean, Ridge
 from fewgold.pool import Pool
+from fewgold.registry import estimator
 from fewgold.samplers import SimpleRandom
 
 HOSTILE = "<script>alert('&\"')</script>"
@@ -81,3 +82,14 @@ def test_batches_say_so() -> None:
     assert "3" in Cells(draws._repr_html_()).texts
     assert "3" in Cells(made._repr_html_()).texts
     assert [t.get_text() for t in made.plot().get_yticklabels()] == ["draw 1", "draw 2", "draw 3"]
+
+
+def test_a_posterior_says_once_what_it_is_from() -> None:
+    pool, gold = load_demo("ende")
+    sample = SimpleRandom().draw(pool, 80, rng=1)
+    made = estimator("alpha-comet:equal", pool).estimate(
+        sample.rate((gold[sample.indices] < 1).astype(float))
+    )
+    low, high = made.interval()
+    assert f"95% {low:.4f} to {high:.4f}" in repr(made)
+    assert "80 of 1418 segments" in Cells(made._repr_html_()).texts

@@ -243,9 +243,10 @@ class RatedPosterior(Posterior):
     def __repr__(self) -> str:
         if self.shape:
             return f"RatedPosterior({self.method}, a batch of shape {self.shape})"
+        low, high = (float(end) for end in self.interval())
         return (
             f"RatedPosterior({self.method}: {float(self.mean):.4f} ± {float(self.sd):.4f}, "
-            f"n = {self.ratings.n})"
+            f"95% {low:.4f} to {high:.4f}, n = {self.ratings.n})"
         )
 
     @property

@@ -124,7 +124,7 @@ class Posterior(ABC):
             ("mean", f"{float(self.mean):.4f}"),
             ("sd", f"{float(self.sd):.4f}"),
             ("95% credible interval", f"{low:.4f} to {high:.4f}"),
-            ("from", self._source),
+            ("from", self._source.removeprefix("from ")),
         ]
         return html_table(type(self).__name__, rows)
 

@@ -161,7 +161,8 @@ def estimate(
 
         if gaps == "bounds" or target == "process":
             raise typer.BadParameter(
-                "--gaps bounds and --target process are for the mean of the whole pool only."
+                "--gaps bounds and --target process are for the mean of the whole pool only. Leave "
+                "out --by and other answers than the mean, or that option: slices are of this pool."
             )
         ratings = ratings_for(partial, made, gaps)
         facts = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.campaign import Campaign, Receipt
-    from fewgold.formats import Format
+    from fewgold.formats import Format, Tasks
     from fewgold.formats.logs import HumanScore
 
 
@@ -91,9 +91,28 @@ def write_tasks(
         )
     check_criteria(found, tasks)
     found.write_tasks(tasks, out)
+    if found.name in _PLAIN:
+        beside = Path(f"{out}.README.txt")
+        beside.write_text(_for_raters(tasks), encoding="utf-8")
+        note(f"what raters are asked, with the scale, is in {str(beside)!r}", quiet)
+    elif found.name in _MUTE:
+        note(f"{found.title} has no place for the scale: tell raters {tasks._instruction!r}", quiet)
     if (second := found._beside(out)) is not None:
         note(f"{found.title} needs its configuration as well: {str(second)!r}", quiet)
     return len(tasks.to_rate)
+
+
+#: Plain tables have no place for the question; a text file beside them has it.
+_PLAIN = ("csv", "tsv", "jsonl", "parquet")
+#: Formats without a place for the question that raters are asked.
+_MUTE = ("appraise", "mqm", "mt-metrics-eval", "wmt-da")
+
+
+def _for_raters(tasks: Tasks) -> str:
+    """What raters must know of a plain table: the question, the scale and the instructions."""
+    told = [*(each._instruction.strip() for each in tasks._each), tasks.instructions.strip()]
+    how = "Fill in the score of every row that says yes under rate. Leave key as it is."
+    return "\n\n".join([*filter(None, told), how]) + "\n"
 
 
 What = Annotated[

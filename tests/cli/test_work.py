@@ -127,3 +127,13 @@ def test_a_gate_is_about_one_of_several_systems(run: Run, tmp_path: Path) -> Non
     assert "--system x" in run(*gate, code=3).stderr
     run(*gate, "--system", "x", code=0)
     run(*gate, "--system", "y", code=1)
+
+
+def test_the_scale_is_written_beside_plain_tables(run: Run, study: Path) -> None:
+    run("init", "told", "pool.csv", "--limits", "0,100", "--higher-is-better", "--ends",
+        "useless,perfect")  # fmt: skip
+    run("select", "told", "--budget", 5)
+    for name in ("rate.csv", "rate.tsv", "rate.jsonl"):
+        run("export", "told", "-o", name)
+        told = Path(f"{name}.README.txt").read_text("utf-8")
+        assert "useless" in told and "perfect" in told and "best" in told, told

@@ -209,7 +209,7 @@ def test_table() -> None:
         ({"alpha": "high"}, "alpha must be a number"),
         ({"human": 10.5}, "human must be a whole number of 0 or more; got 10.5"),
         ({"metric": -1}, "metric must be a whole number"),
-        ({"human": [1, 2], "metric": [1, 2, 3]}, "shapes that fit"),
+        ({"human": [1, 2], "metric": [1, 2, 3]}, "compatible shapes"),
         ({"pairs": "calibration"}, "expected paired="),
         ({"calibration_share": 0.5}, "of a random sample the share is alpha"),
         ({"pairs": "some"}, "pairs must be one of"),

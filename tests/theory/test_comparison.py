@@ -20,7 +20,7 @@ import pytest
 from fewgold.bounds.approximate import student_quantile
 from fewgold.common.arrays import codes_of
 from fewgold.common.statistics import adjusted_pairs
-from fewgold.comparison import analysis, compare
+from fewgold.comparison import analysis, compare, compare_by
 from fewgold.comparison.designs import plain_design
 from fewgold.comparison.pairs import shared_pairs
 from fewgold.comparison.result import better, groups_of, order_of, rank_intervals
@@ -352,3 +352,40 @@ def test_systems_on_their_own_samples_are_covered(kind: str) -> None:
     print(f"\n{kind}: coverage {np.mean(hit):.3f}, half-width / plain {np.mean(ratio):.2f}")
     assert 0.94 - 3 * mc <= np.mean(hit) <= 0.96 + 3 * mc
     assert np.mean(ratio) < 0.8
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_differences_within_slices_are_covered(shared: bool) -> None:
+    """Three slices of unequal size and unequal differences, about 30 to 70 ratings each."""
+    rng = np.random.default_rng([SEED, 7])
+    size, n, draws = 900, 150, 150
+    part = np.repeat(["x", "y", "z"], [420, 300, 180])
+    gaps = {"x": 0.0, "y": 0.4, "z": -0.3}
+    base = rng.normal(size=size)
+    scores = [base + rng.normal(size=size) for _ in range(2)]
+    scores[1] = scores[1] + np.array([gaps[p] for p in part])
+    metrics = [y + rng.normal(size=size) for y in scores]
+    truth = {p: scores[0][part == p].mean() - scores[1][part == p].mean() for p in gaps}
+    hit = []
+    for _ in range(draws):
+        lot = rng.permutation(size)[:n]
+        frames = []
+        for s in range(2):
+            human = np.full(size, np.nan)
+            rated = lot if shared else rng.permutation(size)[:n]
+            human[rated] = scores[s][rated]
+            frames.append(pd.DataFrame({
+                "seg": np.arange(size) if shared else np.arange(size) + s * size,
+                "sys": "AB"[s], "part": part, "human": human, "comet": metrics[s],
+            }))  # fmt: skip
+        found = compare_by(
+            pd.concat(frames), "part", human="human", system="sys", id="seg",
+            metrics=["comet"], higher_is_better=True,
+        )  # fmt: skip
+        for row in found.differences().to_dict("records"):
+            sign = 1 if row["first"] == "A" else -1
+            hit.append(row["low"] <= sign * truth[row["slice"]] <= row["high"])
+    assert len(hit) == 3 * draws
+    mc = sqrt(0.95 * 0.05 / len(hit))
+    print(f"\nslices, shared {shared}: coverage {np.mean(hit):.3f} of {len(hit)}")
+    assert abs(np.mean(hit) - 0.95) <= 0.01 + 4 * mc
