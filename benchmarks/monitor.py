@@ -8,6 +8,8 @@ gets the same ratings and a rate of false alarms of 0.05. truescore and glide-py
 true share before the drop, as fewgold does with --against; fewgold also compares with the batches
 before and with the first four, where nobody knows the true share. The peers run in an environment
 of their own in the user's cache folder (glide-py asks for Python 3.12); a missing one is named.
+
+The page that shows it is docs/howto/monitor.md.
 """
 
 from __future__ import annotations

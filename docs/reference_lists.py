@@ -10,13 +10,18 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from importlib import import_module
+from importlib import import_module, util
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
-from public_names import kind_of, listed  # noqa: E402
+sys.path.insert(0, str(HERE.parent))
+# By its path: the tests have a module of the same name.
+_spec = util.spec_from_file_location("docs_public_names", HERE / "_ext" / "public_names.py")
+assert _spec is not None and _spec.loader is not None
+_names = util.module_from_spec(_spec)
+_spec.loader.exec_module(_names)
+kind_of, listed = _names.kind_of, _names.listed
 
 PAGE = HERE / "reference" / "api.md"
 FENCE = re.compile(r"^```\{names\} (\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

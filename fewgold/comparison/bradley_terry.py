@@ -288,8 +288,8 @@ def bradley_terry(
     ...         ("y", "x", "A"), ("z", "y", "A")] * 6
     >>> frame = pd.DataFrame(rows, columns=["one", "two", "people"])
     >>> found = bradley_terry(frame, human="people", first="one", second="two")
-    >>> found.systems, found.to_frame()["share"].round(2).tolist()
-    (('x', 'y', 'z'), [0.63, 0.5, 0.37])
+    >>> found.systems, found.to_frame()["share"].round(3).tolist()
+    (('x', 'y', 'z'), [0.625, 0.5, 0.375])
     """
     check_choice("target", target, ("pool", "process"))
     check_choice("correction", correction, CORRECTIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,6 +49,8 @@ class SlicedComparison:
         Segments of each slice, and those that are rated.
     why
         Why a slice has no comparison.
+    least
+        Rated segments below which a slice is not compared.
     """
 
     whole: Comparison
@@ -56,6 +59,7 @@ class SlicedComparison:
     sizes: Mapping[str, int]
     rated: Mapping[str, int]
     why: Mapping[str, str]
+    least: int = LEAST
 
     def __repr__(self) -> str:
         none = sum(part is None for part in self.parts.values())
@@ -161,7 +165,10 @@ class SlicedComparison:
 
     def signature(self) -> str:
         """That of the whole, and the slices."""
-        return f"{self.whole.signature()}|by:{self.by.replace(' ', '-')}"
+        cut = "|".join(f"{n}\x1f{self.rated[n]}\x1f{self.sizes[n]}" for n in self.parts)
+        digest = hashlib.sha256(cut.encode()).hexdigest()[:6]
+        by = self.by.replace(" ", "-")
+        return f"{self.whole.signature()}|by:{by}#{digest}|least:{self.least}"
 
     def to_dict(self) -> dict[str, Any]:
         """In plain numbers, for JSON."""
@@ -330,7 +337,7 @@ def _sliced(
         except DataError as error:
             why[name] = error.message.removesuffix(".")
     sizes, rated = ({n: getattr(found[n], k) for n in parts} for k in ("size", "rated"))
-    return SlicedComparison(whole, by, parts, sizes, rated, why)
+    return SlicedComparison(whole, by, parts, sizes, rated, why, least)
 
 
 def _crossed(cells: Mapping[str, Any]) -> NDArray[Any]:

@@ -201,7 +201,7 @@ def delays(
     --------
     >>> made = delays(0.35, [0.1, 0.2], [25, 100], size=500, draws=200)
     >>> made.quantile(0.5)[1].tolist()
-    [2.0, 1.0]
+    [3.0, 1.0]
     """
     counts = np.atleast_1d(np.asarray(ratings, dtype=np.int64))
     sizes = np.atleast_1d(np.asarray(drops, dtype=np.float64))

@@ -93,8 +93,8 @@ class Table(Section):
         For a column, the column of its standard error: shown together as 0.171 ± 0.004.
     names : mapping
         For a column, the heading to show.
-
-    The download holds all columns and digits of the frame.
+    download
+        Whether the table has a link to its CSV, with all columns and digits of the frame.
     """
 
     title: str
@@ -103,6 +103,7 @@ class Table(Section):
     formats: Mapping[str, Format] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    download: bool = True
 
     def body(self) -> str:
         """A table in a box that scrolls by itself, and a link to its CSV."""
@@ -119,13 +120,15 @@ class Table(Section):
         if not rows:
             rows = f'<tr><td colspan="{max(len(columns), 1)}">No rows.</td></tr>\n'
         name = re.sub(r"[^\w]+", "-", self.title.lower()).strip("-") or "table"
+        link = (
+            f'<p class="download"><a download="{name}.csv" href="{_data_link(self.frame)}">'
+            "Download as CSV</a></p>\n"
+        )
         return (
             f'<div class="wide" tabindex="0" role="region" aria-label="{escape(self.title)}">\n'
             f"<table>\n<caption>{code_html(self.caption or self.title)}</caption>\n"
             f"<thead><tr>{heads}</tr></thead>\n"
-            f"<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
-            f'<p class="download"><a download="{name}.csv" href="{_data_link(self.frame)}">'
-            "Download as CSV</a></p>\n"
+            f"<tbody>\n{rows}</tbody>\n</table>\n</div>\n" + (link if self.download else "")
         )
 
     def markdown(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse
 from fewgold.common.text import latex_table, plain_value
 from fewgold.errors import FewgoldError
 from fewgold.plots.style import available
+from fewgold.report.sections import Table
 from fewgold.report.study_sections import WITHOUT
 from fewgold.web import files
 from fewgold.web.explore_view import Results, View, cut_hints, headline, looking
@@ -154,7 +155,8 @@ def _columns(view: View) -> tuple[list[str], list[str]]:
 def _parts(found: Assessment) -> list[Any]:
     """The sections below the notes, which the page shows in its own way."""
     parts = found.sections(_LISTED, figures=False)
-    return parts[1:] if found.notes else parts
+    parts = parts[1:] if found.notes else parts
+    return [replace(part, download=False) if isinstance(part, Table) else part for part in parts]
 
 
 def _values(view: View, asked: JudgePage) -> dict[str, Any]:

@@ -203,7 +203,7 @@ def test_a_metric_that_never_differs_is_no_metric(study: tuple[Pool, np.ndarray]
     alone = BinaryPosterior(()).estimate(ratings)
     found = BinaryPosterior("score", threshold="> -99").estimate(ratings)
     assert float(found.value) == float(alone.value)
-    assert "tells nothing" in found.notes[0]
+    assert "says nothing" in found.notes[0]
 
 
 def test_many_metrics_are_counted(study: tuple[Pool, np.ndarray]) -> None:

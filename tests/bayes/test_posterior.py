@@ -113,7 +113,7 @@ def test_a_metric_that_tells_nothing():
     posterior = AlphaPosterior(counts, Priors(rho=0.4, eta=0.6))
     assert posterior.mean == pytest.approx(7 / 11, rel=1e-9)
     np.testing.assert_allclose(posterior.quantile([0.1, 0.9]), stats.beta(7, 4).ppf([0.1, 0.9]))
-    assert "tell nothing" in posterior.summary()
+    assert "carry no information" in posterior.summary()
     assert posterior.informative == 0
 
 

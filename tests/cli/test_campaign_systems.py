@@ -201,7 +201,7 @@ def test_a_tree_is_taken_as_it_is(run: Run, systems: pd.DataFrame, human: bool) 
     ]
     assert looked["facts"]["metrics"] == {"metric.QualityScore-src": "direction unknown"}
     chosen = run("select", "tree", "--shared", "--budget", 10, "-o", "sheet.csv")
-    assert "a row for each of 3 systems, 30 ratings" in chosen.stdout
+    assert "one row for each of 3 systems, 30 ratings" in chosen.stdout
     run("init", "study", "tree", *LIMITS)
     with Campaign("study") as study:
         assert set(study.systems) == set(SYSTEMS) and len(study.store.frame) == 60

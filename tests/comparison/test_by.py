@@ -114,7 +114,7 @@ def test_what_cannot_be_a_slice_is_refused() -> None:
 def test_it_is_shown_and_written(tmp_path) -> None:
     pytest.importorskip("matplotlib")
     found = compare_by(table(), "part", **OPTIONS)
-    assert "<table" in found._repr_html_() and found.signature().endswith("|by:part")
+    assert "<table" in found._repr_html_() and "|by:part#" in found.signature()
     assert set(found.to_dict()["slices"][0]) == {"slice", "size", "rated", "enough"}
     assert len(found.scores()) == 6
     names = {path.name for path in found.save(tmp_path)}

@@ -86,7 +86,7 @@ def test_names_that_lead_nowhere() -> None:
         registry.strategy("random+cv-sklearn:nowhere.models:Best")
     with pytest.raises(UnknownNameError, match="Did you mean 'Lasso'"):
         registry.estimator("cv-sklearn:sklearn.linear_model:Laso")
-    with pytest.raises(DataError, match="'os:abort' is no regressor"):
+    with pytest.raises(DataError, match="'os:abort' is not a regressor"):
         registry.estimator("cv-sklearn:os:abort")
     with pytest.raises(DataError, match="without arguments"):
         registry.estimator("cv-sklearn:sklearn.ensemble:StackingRegressor")

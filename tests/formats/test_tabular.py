@@ -667,7 +667,7 @@ def test_parquet_of_all_kinds(tmp_path: Path) -> None:
     assert "list" in formats.read(path).rejected[0].why
     data = bytearray(path.read_bytes())
     data[-8:-4] = struct.pack("<I", 2**31)
-    assert "no Parquet file" in refusal(tmp_path, bytes(data), "parquet")
+    assert "Parquet file" in refusal(tmp_path, bytes(data), "parquet")
 
 
 # Pools as spreadsheets --------------------------------------------------------------------------

@@ -337,7 +337,7 @@ def test_gaps(table: pd.DataFrame) -> None:
         ({}, {"system": "who"}, UnknownNameError, "unknown column 'who'"),
         ({}, {"score": []}, DataError, "at least one score"),
         ({}, {"score": "seg"}, DataError, "must hold numbers; got 'd0-0' in row 0"),
-        ({}, {"document": None}, DataError, "goes by documents"),
+        ({}, {"document": None}, DataError, "computed over documents"),
         ({}, {"system": None}, DataError, "repeat a segment.*system="),
         ({}, {"orders": "random"}, FewgoldError, "'file' or a number"),
         ({}, {"orders": 0}, FewgoldError, "at least 1"),
