@@ -295,3 +295,20 @@ def test_prompts_are_read_as_people_would() -> None:
     assert said({"generations": [[{"text": "Hi"}]], "llm_output": None}) == "Hi"
     assert said({"question": "Why?", "style": "short"}) == '{"question": "Why?", "style": "short"}'
     assert said(None) == "" and said(["a", "b"]) == "a\nb" and said(3) == "3"
+
+
+def test_promptfoo_tables_with_a_status_column(tmp_path: Path) -> None:
+    """The newer CSV: verdict and scores stand in columns after each output."""
+    told = "Status,Score,Named Scores,Metric: tone,Grader Reason,Comment"
+    (tmp_path / "n.csv").write_text(
+        f'question,"[gpt] Answer {{{{q}}}}",{told},"[o3] Answer {{{{q}}}}",{told}\n'
+        "2+2?,4,PASS,1.00,,0.5,fine,,five,FAIL,0.25,,,wrong,\n"
+        "Spain?,,ERROR,,,,timeout,,Madrid,PASS,0.90,,1,ok,\n",
+        encoding="utf-8",
+    )
+    frame = logs.read(tmp_path / "n.csv").frame()
+    assert len(frame) == 4 and frame["system"].nunique() == 2
+    first = frame[frame["system"].str.startswith("[o3]")].set_index("input")
+    assert [float(v) for v in first["metric.passed"]] == [0, 1]
+    assert [float(v) for v in first["metric.score"]] == [0.25, 0.9]
+    assert "human" not in frame and "Score" not in frame

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fewgold.errors import DataError
@@ -47,7 +47,10 @@ class Promptfoo(LogFormat):
             if '"results"' not in file.probe.text:
                 return False
             return _is_results(file.whole)
-        return start != "[" and sum(map(_is_system, file.first)) > 0 and _verdicts(file) > 0
+        names = list(file.first)
+        places = [k for k, name in enumerate(names) if _is_system(name)]
+        told = _verdicts(file) > 0 or any(_beside(names, k) for k in places)
+        return start != "[" and bool(places) and told
 
     def read(self, file: LogFile) -> EvalLog:
         """The results, one output for each test case, provider and prompt."""
@@ -181,13 +184,34 @@ def _is_system(name: str) -> bool:
     return re.match(r"\s*\[[^\]]+\]", name) is not None
 
 
+_BESIDE = ("status", "score", "named scores", "grader reason", "comment")
+
+
+def _plain_name(name: str) -> str:
+    """A heading without what tells repeated ones apart."""
+    return re.sub(r"(\s*\(\d+\)|[._]\d+)$", "", name.strip()).lower()
+
+
+def _beside(header: Sequence[str], place: int) -> dict[str, int]:
+    """Newer files: columns after an output that say what graders said of it."""
+    found: dict[str, int] = {}
+    for k in range(place + 1, len(header)):
+        name = _plain_name(header[k])
+        if name not in _BESIDE and not name.startswith("metric:"):
+            break
+        found[header[k].strip() if name.startswith("metric:") else name] = k
+    return found if "status" in found else {}
+
+
 def _verdicts(file: LogFile) -> int:
     return sum(file.probe.text.count(f"[{word}]") for word in ("PASS", "FAIL", "ERROR"))
 
 
 def _table(found: Gathered, table: TableFile) -> None:
     places = [k for k, n in enumerate(table.header) if _is_system(n)]
-    variables = [k for k in range(len(table.header)) if k not in places]
+    beside = {p: _beside(table.header, p) for p in places}
+    taken = {*places, *(k for columns in beside.values() for k in columns.values())}
+    variables = [k for k in range(len(table.header)) if k not in taken]
     first: dict[str, str] = {}
     for k, row in enumerate(table.rows, 1):
         if row.why:
@@ -197,13 +221,25 @@ def _table(found: Gathered, table: TableFile) -> None:
         base = first.setdefault(dumped(given), str(k))
         outputs = []
         for p in places:
-            cell = _CELL.fullmatch(str(row.cells[p] or "").strip())
-            if cell is None:
-                continue
-            verdict, numbers, text = cell[1], cell[2] or "", _REASON.sub("", cell[3]).strip()
             scores: dict[str, Any] = {}
-            if verdict != "ERROR":
-                scores = {"passed": verdict == "PASS", **_numbers(numbers)}
+            if beside[p]:
+                said_of = {n: str(row.cells[k] or "").strip() for n, k in beside[p].items()}
+                verdict, text = said_of["status"].upper(), str(row.cells[p] or "").strip()
+                if verdict not in ("PASS", "FAIL", "ERROR"):
+                    continue
+                graded = {"score": said_of.get("score", "")}
+                graded |= {
+                    n[7:].strip(): v for n, v in said_of.items() if n[:7].lower() == "metric:"
+                }
+                if verdict != "ERROR":
+                    scores = {"passed": verdict == "PASS"} | {n: v for n, v in graded.items() if v}
+            else:
+                cell = _CELL.fullmatch(str(row.cells[p] or "").strip())
+                if cell is None:
+                    continue
+                verdict, numbers, text = cell[1], cell[2] or "", _REASON.sub("", cell[3]).strip()
+                if verdict != "ERROR":
+                    scores = {"passed": verdict == "PASS", **_numbers(numbers)}
             failed = {"error": text} if verdict == "ERROR" else {}
             outputs.append(Output(
                 base, said(given), "" if failed else text, "", table.header[p].strip(),
