@@ -174,26 +174,25 @@ class Store:
 
     def waves(self) -> list[Wave]:
         """Every draw, the first one first."""
-        # Waves before their segments, so that one that is being written is not seen by half.
-        rows = self.database.execute(
-            "SELECT number, drawn_at, strategy, sampler, seed, budget, n FROM waves ORDER BY number"
-        ).fetchall()
-        last = rows[-1][0] if rows else 0
         ids: dict[int, list[str]] = {}
-        for number, id in self.database.execute(
-            "SELECT wave, id FROM drawn JOIN segments ON segments.place = drawn.segment "
-            "WHERE wave <= ? ORDER BY wave, drawn.place",
-            (last,),
-        ).fetchall():
-            ids.setdefault(number, []).append(id)
         segments: dict[int, int] = {}
-        if self.settings.systems:
-            segments = dict(
-                self.database.execute(
-                    "SELECT wave, COUNT(DISTINCT outputs.segment) FROM drawn "
-                    "JOIN outputs ON outputs.place = drawn.segment GROUP BY wave"
+        with self.snapshot():  # a wave that is written meanwhile is seen whole or not at all
+            rows = self.database.execute(
+                "SELECT number, drawn_at, strategy, sampler, seed, budget, n FROM waves "
+                "ORDER BY number"
+            ).fetchall()
+            for number, id in self.database.execute(
+                "SELECT wave, id FROM drawn JOIN segments ON segments.place = drawn.segment "
+                "ORDER BY wave, drawn.place"
+            ).fetchall():
+                ids.setdefault(number, []).append(id)
+            if self.settings.systems:
+                segments = dict(
+                    self.database.execute(
+                        "SELECT wave, COUNT(DISTINCT outputs.segment) FROM drawn "
+                        "JOIN outputs ON outputs.place = drawn.segment GROUP BY wave"
+                    )
                 )
-            )
         with reading("the waves"):
             found = [
                 Wave(

@@ -103,6 +103,37 @@ def test_damaged_files_get_a_sentence(tmp_path: Path, campaign: Campaign, files:
     assert refused > files
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_wave_that_is_missing_is_noticed(campaign: Campaign, number: int) -> None:
+    """The last one as well, whose segments then belong to nothing."""
+    campaign.select(10)
+    campaign.more(5)
+    campaign.more(5)
+    with closing(sqlite3.connect(campaign.path)) as other, other:
+        other.execute("DELETE FROM waves WHERE number = ?", (number,))
+    with pytest.raises(DataError, match="segments are missing"), Campaign(campaign.path) as again:
+        again.status()
+
+
+def test_a_wave_that_is_written_meanwhile_is_seen_whole_or_not_at_all(campaign: Campaign) -> None:
+    campaign.select(10)
+    with Campaign(campaign.path) as reader, Campaign(campaign.path) as writer:
+        seen: list[str] = []
+
+        def draws(statement: str) -> None:
+            """Another wave before each statement that reads them."""
+            if " drawn" in statement or "FROM waves" in statement:
+                seen.append(statement)
+                writer.more(3)
+
+        reader.store.database.set_trace_callback(draws)
+        found = reader.waves
+        reader.store.database.set_trace_callback(None)
+        assert len(seen) > 1
+        assert [w.n for w in found] == [len(w.ids) for w in found]
+        assert len(found) < len(reader.waves) == len(seen) + 1
+
+
 @pytest.mark.parametrize("application", [0, 7])
 def test_databases_of_others_are_refused_and_left_alone(tmp_path: Path, application: int) -> None:
     path = tmp_path / "other.fewgold"
