@@ -500,7 +500,7 @@ def _unknown_segment() -> DataError:
 
 # Segments as raters get them, with their neighbours for context
 
-WHICH = ("unrated", "wanting", "all", "last")
+WHICH = ("unrated", "incomplete", "all", "last")
 
 
 def segment(
@@ -570,7 +570,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     if which == "unrated":
         names = set(campaign.unrated)
         wanted = {p for p in wanted if str(pool.ids[p]) in names}
-    if which == "wanting":
+    if which == "incomplete":
         raters = raters_of(campaign.answers(), settings).to_dict()
         twice = campaign.store.for_two()
         wanted = {

@@ -37,7 +37,7 @@ class Status:
         Ids of sampled segments without an answer, in the order of drawing.
     waves
         Every draw.
-    answers, raters, each, wanting
+    answers, raters, each, incomplete
         Answers that count, how many each rater gave, how many raters a segment shall have, and how
         many sampled segments have fewer.
     changed
@@ -74,7 +74,7 @@ class Status:
     answers: int
     raters: dict[str, int]
     each: int
-    wanting: int
+    incomplete: int
     changed: int
     set_aside: dict[str, int]
     adoptable: int
@@ -131,7 +131,7 @@ def status(campaign: Campaign) -> Status:
         pool_size=len(store.frame), sampled=sampled, rated=sampled - len(unrated),
         unrated=unrated, waves=tuple(wave.to_dict() for wave in waves), answers=len(answers),
         raters=_counts(answers, "rater"), each=settings.each,
-        wanting=sampled - len(enough), changed=rated_differently(answers),
+        incomplete=sampled - len(enough), changed=rated_differently(answers),
         set_aside=_counts(store.set_aside(), "why"), adoptable=store.adoptable(),
         rejected=len(store.rejected()), estimate=made, goal=goal, stop=stop, notes=(),
         criteria=criteria,

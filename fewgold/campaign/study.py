@@ -429,7 +429,7 @@ class Campaign:
         return _with_bound(self._strategy, name, self.settings.bound, self.pool)
 
     def status(self) -> Status:
-        """How far it has come, the estimate so far, and what is still wanting."""
+        """How far it has come, the estimate so far, and what is still missing."""
         from fewgold.campaign.status import status
 
         with self.store.snapshot():

@@ -73,9 +73,9 @@ def write_tasks(
     if not tasks.to_rate:
         raise DataError(
             "every sampled segment has as many raters as were wanted: there is nothing to write."
-            if which == "wanting"
+            if which == "incomplete"
             else "every sampled segment has an answer: there is nothing to write. Those that want "
-            "further raters are written with --what wanting, all with --what all."
+            "further raters are written with --what incomplete, all with --what all."
         )
     if not tasks._text_names:
         note(
@@ -116,10 +116,10 @@ def _for_raters(tasks: Tasks) -> str:
 
 
 What = Annotated[
-    Literal["unrated", "wanting", "all", "last", "ratings", "set-aside", "rejected", "journal"],
+    Literal["unrated", "incomplete", "all", "last", "ratings", "set-aside", "rejected", "journal"],
     described(
         "WHAT",
-        "Segments to rate: unrated (default), wanting (fewer raters than --each of init "
+        "Segments to rate: unrated (default), incomplete (fewer raters than --each of init "
         "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
         "rejected, journal.",
     ),
@@ -173,7 +173,7 @@ def export(
     if to in logs.names() or not input.is_campaign(campaign):
         _export_back(campaign, out, to, log, name, source, force, json, quiet)
         return
-    tasks = what in ("unrated", "wanting", "all", "last")
+    tasks = what in ("unrated", "incomplete", "all", "last")
     check_target(out, to, force)
     with Campaign(campaign) as study:
         if tasks:

@@ -84,7 +84,10 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     if result["each"] > 1:
         items = "outputs" if several else "segments"
         lines.append(
-            ("wanting", f"{result['wanting']} {items} have fewer than {result['each']} raters")
+            (
+                "incomplete",
+                f"{result['incomplete']} {items} have fewer than {result['each']} raters",
+            )
         )
     if result["unrated"]:
         some = ", ".join(result["unrated"][:_SHOWN])
@@ -127,9 +130,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     elif result["unrated"]:
         out.print(f"Next: [green]fewgold import {place} ANSWERS[/green]")
         out.print(f"      [green]fewgold export {place} -o unrated{sheet_suffix()}[/green]")
-    elif result["each"] > 1 and result["wanting"]:
-        name = f"wanting{sheet_suffix()}"
-        out.print(f"Next: [green]fewgold export {place} -o {name} --what wanting[/green]")
+    elif result["each"] > 1 and result["incomplete"]:
+        name = f"incomplete{sheet_suffix()}"
+        out.print(f"Next: [green]fewgold export {place} -o {name} --what incomplete[/green]")
     elif goal and goal["more"]:
         out.print(f"Next: [green]fewgold select {place} --more {goal['more']}[/green]")
     else:

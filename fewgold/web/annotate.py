@@ -723,6 +723,6 @@ def _announced(campaign: Campaign) -> list[str]:
             f"and ± {report.number(goal['tolerance'])} was the goal. It holds for one look "
             "at the end: stopping the moment it looks narrow makes it err more often than it says."
         )
-    if found.sampled and not found.wanting:
+    if found.sampled and not found.incomplete:
         said.append("Every sampled segment has the answers that it shall have.")
     return said

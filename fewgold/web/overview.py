@@ -220,10 +220,10 @@ def next_step(view: View) -> Step:
             "no settled score yet.",
             "/work/queue", "Settle them",
         )  # fmt: skip
-    if status.wanting:
+    if status.incomplete:
         return Step(
             "Have segments rated by further people",
-            f"{_drawn_ones(view, status.wanting)} rated by fewer than {status.each} raters.",
+            f"{_drawn_ones(view, status.incomplete)} rated by fewer than {status.each} raters.",
             "/raters", "See the raters",
         )  # fmt: skip
     if view.comparison is not None and (more := _more(view)):

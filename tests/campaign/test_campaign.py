@@ -313,7 +313,7 @@ def test_two_raters_get_different_segments(tmp_path: Path, pool: Pool) -> None:
     study.change(each=2)
     study.add([Rating(i, 1, "ann") for i in study.sample.ids.tolist()])
     assert study.next("ann") is None and study.next("bob") is not None
-    assert study.status().wanting == 4
+    assert study.status().incomplete == 4
 
 
 @pytest.mark.parametrize(("strategy", "as_drawn"), [("random", True), ("metrics-prop", False)])

@@ -75,13 +75,13 @@ def test_gaps_are_those_of_each_criterion(study: Campaign) -> None:
     # Whoever lacks one score is still to be rated, and counts for what is there.
     assert ids[2] not in status.unrated and {ids[0], ids[1]} <= set(status.unrated)
     assert len(study.tasks("unrated").to_rate) == 19
-    assert len(study.tasks("wanting").to_rate) == 19
+    assert len(study.tasks("incomplete").to_rate) == 19
     with pytest.raises(DataError, match="fluency: "):
         study.estimates()
     # The rest comes later, in an answer of its own.
     study.add([rating(ids[0], adequacy=10.0), rating(ids[1], fluency=2.0)])
     assert study.scores(criterion="adequacy")[list(study.sample.ids).index(ids[0])] == 10
-    assert len(study.tasks("wanting").to_rate) == 17
+    assert len(study.tasks("incomplete").to_rate) == 17
 
 
 def test_answers_that_do_not_fit_are_kept_with_the_reason(study: Campaign) -> None:

@@ -178,13 +178,13 @@ def test_a_second_rater_on_a_random_part(study: Callable[..., Campaign]) -> None
             k += 1
     per = campaign.answers().groupby("segment")["rater"].nunique()
     assert set(per.index[per == 2]) == twice and set(per) == {1, 2}
-    assert campaign.status().wanting == 0 and not campaign.tasks("wanting").to_rate
+    assert campaign.status().incomplete == 0 and not campaign.tasks("incomplete").to_rate
     assert campaign.desk.left("ann") == (0, 0)
     campaign.change(second=0.5)  # further ones, and those stay
     more = campaign.store.for_two()
     assert twice < more and len(more) == 10
-    assert {s.id for s in campaign.tasks("wanting").to_rate} == more - twice
-    assert campaign.status().wanting == 4
+    assert {s.id for s in campaign.tasks("incomplete").to_rate} == more - twice
+    assert campaign.status().incomplete == 4
     with pytest.raises(FewgoldError, match="second is the share"):
         campaign.change(second=1.5)
 

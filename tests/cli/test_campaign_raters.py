@@ -36,14 +36,14 @@ def test_sheets_without_names_are_two_people_if_one_says_so(run: Run) -> None:
     with Campaign("study") as campaign:
         assert campaign.status().raters == {"ann": 20, "bob": 15}
         assert sorted(set(campaign.scores().tolist())) == [2.0, 3.0]
-    assert "--what wanting" in run("status", "study").stdout
-    assert "--what wanting" in run("export", "study", "-o", "w.csv", code=3).stderr
-    made = run("export", "study", "-o", "w.csv", "--what", "wanting", "--json")
+    assert "--what incomplete" in run("status", "study").stdout
+    assert "--what incomplete" in run("export", "study", "-o", "w.csv", code=3).stderr
+    made = run("export", "study", "-o", "w.csv", "--what", "incomplete", "--json")
     assert json.loads(made.stdout)["count"] == 5
     _fill(4, "c.csv")
     run("import", "study", "c.csv", "--by", "bob")
     assert "as many raters" in run(
-        "export", "study", "-o", "v.csv", "--what", "wanting", code=3
+        "export", "study", "-o", "v.csv", "--what", "incomplete", code=3
     ).stderr  # fmt: skip
 
 
