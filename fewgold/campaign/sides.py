@@ -89,6 +89,20 @@ def check(pool: Pool, sides: tuple[str, ...]) -> None:
             )
 
 
+def with_pairs(pool: Pool, table: pd.DataFrame, between: Sequence[str]) -> Pool:
+    """A pool of pairs with the names of the two systems of each, from two columns of its table."""
+    for name in between:
+        if name not in table.columns:
+            raise UnknownNameError("column", name, [str(c) for c in table.columns])
+    labels = [
+        f"{a}{VERSUS}{b}"
+        for a, b in zip(*(table[name].astype(str).str.strip() for name in between), strict=True)
+    ]
+    if len(labels) != len(pool):
+        raise DataError("every row of the table must be a pair of its own to name its systems.")
+    return replace(pool, system=np.array(labels, dtype=object))
+
+
 def systems_of(pool: Pool, sides: tuple[str, ...], place: int) -> tuple[str, str]:
     """Names of the systems whose outputs are the first and the second of a pair."""
     if pool.system is None:

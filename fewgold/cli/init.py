@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,10 +12,8 @@ from fewgold.cli.console import escape, note, notes, pairs, quoted, sheet_suffix
 from fewgold.cli.options import Json, Quiet, argument, described, flag, option
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
 
-    from fewgold.pool import Pool
 
 _GOAL = "What is wanted"
 _RATERS = "Raters"
@@ -172,7 +169,7 @@ def init(
     Systems: [bold]fewgold init study outputs.csv --system system --limits 0,100[/bold]
     """
     from fewgold import registry, sheets
-    from fewgold.campaign import Campaign
+    from fewgold.campaign import Campaign, sides
 
     level, ends = parse.confidence(confidence), parse.limits(limits)
     several = parse.criteria("--criteria", criteria)
@@ -201,6 +198,8 @@ def init(
             )
     elif between is not None:
         raise typer.BadParameter("--between goes with --side-by-side.")
+    if between is not None and len(parse.names(between)) != 2:
+        raise typer.BadParameter("--between takes two columns, such as model_a,model_b.")
     found, column_of_spread = uneven.roles_beside(
         table, uncertainty, **named, orientation=parse.orientation(orientation)
     )
@@ -242,7 +241,7 @@ def init(
             )
         pool = sheets.build_pool(table, found.columns)
     if between is not None:
-        pool = _with_pairs(pool, table, parse.names(between))
+        pool = sides.with_pairs(pool, table, parse.names(between))
     spread = None if column_of_spread is None else column_of_spread.spread(table, pool.ids)
     informed = uneven.inform(pool, column_of_spread, spread, history, history_human, quiet)
     pool = informed.pool
@@ -312,27 +311,6 @@ def init(
             result["chances"] = uneven.as_record(informed, chances)
     notes(uneven.remarks(informed, chances), quiet)
     show(json, result, lambda out: _show(out, result, told))
-
-
-def _with_pairs(pool: Pool, table: pd.DataFrame, columns: list[str]) -> Pool:
-    """A pool of pairs with the names of the two systems of each."""
-    import numpy as np
-
-    from fewgold.campaign.sides import VERSUS
-    from fewgold.errors import DataError, UnknownNameError
-
-    if len(columns) != 2:
-        raise typer.BadParameter("--between takes two columns, such as model_a,model_b.")
-    for name in columns:
-        if name not in table.columns:
-            raise UnknownNameError("column", name, [str(c) for c in table.columns])
-    labels = [
-        f"{a}{VERSUS}{b}"
-        for a, b in zip(*(table[name].astype(str).str.strip() for name in columns), strict=True)
-    ]
-    if len(labels) != len(pool):
-        raise DataError("with --between every row of the table must be a pair of its own.")
-    return replace(pool, system=np.array(labels, dtype=object))
 
 
 def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +17,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 from starlette.datastructures import UploadFile
 
+from fewgold.campaign.settings import COLUMNS, PREFERENCE
 from fewgold.common.checks import as_limits
 from fewgold.common.markdown import to_html
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
-from fewgold.formats import RatingScale
+from fewgold.formats import Criterion, RatingScale
 from fewgold.planning import Outlook
 from fewgold.report import number
 from fewgold.web import beginning
@@ -287,6 +290,8 @@ def _facts(table: DraftTable) -> list[tuple[str, str]]:
         facts.append((name, f"{count:,}" if column is not None else "not found"))
     if table.all_systems:
         facts.append(("Systems", f"{len(table.all_systems):,}"))
+    if table.chosen.sides:
+        facts.append(("Side by side", " and ".join(table.chosen.sides)))
     facts.append(("Metrics", f"{len(found.metrics):,}"))
     facts.append(("Texts for raters", ", ".join(found.texts) or "none"))
     return facts
@@ -308,8 +313,13 @@ def _chosen(fields: Fields, table: DraftTable) -> NamedColumns:
         told[role] = tuple(columns)
     if told["id"] is None:
         raise DataError("which column names the segments? Choose it.")
+    told |= _two(fields, table)
+    if told["sides"]:  # each row is a pair, and names its systems by other columns, if at all
+        told["system"] = NONE
+        own = {*told["sides"], *told["between"]}
+        told["texts"] = (*(t for t in told["texts"] if t not in own), *told["sides"])
     taken = [v for k, v in told.items() if k in ROLES and v not in (None, NONE)]
-    taken += [c for role in ("metrics", "texts", "human") for c in told[role]]
+    taken += [c for role in ("metrics", "texts", "human", "between") for c in told[role]]
     if (twice := next((c for c in taken if taken.count(c) > 1), None)) is not None:
         raise DataError(f"the column {twice!r} is chosen for two things. Choose it for one.")
     # The systems that were shown are of the column that was chosen then.
@@ -317,6 +327,25 @@ def _chosen(fields: Fields, table: DraftTable) -> NamedColumns:
         ticked = tuple(s for s in table.all_systems if s in fields.many("systems"))
         told["systems"] = None if set(ticked) == set(table.all_systems) else ticked
     return NamedColumns(**told)
+
+
+def _two(fields: Fields, table: DraftTable) -> dict[str, tuple[str, ...]]:
+    """The columns of two outputs side by side, and those of their systems, if they were chosen."""
+    found = {}
+    for role, what in (("sides", "two texts"), ("between", "the columns of both systems")):
+        both = tuple(fields.text(f"{role}-{k}") for k in (1, 2))
+        for column in filter(None, both):
+            if column not in table.columns:
+                raise UnknownNameError("column", column, table.columns)
+        if any(both) and (not all(both) or both[0] == both[1]):
+            raise DataError(f"side by side takes {what}: choose two columns, or none.")
+        found[role] = both if all(both) else ()
+    if found["between"] and not found["sides"]:
+        raise DataError(
+            "the systems of a pair are named where two outputs are shown side by side. Choose the "
+            "two texts as well."
+        )
+    return found
 
 
 def _check(table: DraftTable) -> None:
@@ -340,21 +369,46 @@ SCALES = {
     "none": "any number",
 }
 BETTER = {"": "not told", "higher": "more is better", "lower": "less is better"}
+#: What raters give an output; of two side by side it is always which one is better.
+RATED = {"one": "one score", "several": "a score for each of several criteria"}
+_CRITERIA = 6  # at most
 
 
-def plan_fields(table: DraftTable, about: Known | None) -> dict[str, Field]:
+def _criteria_fields(sent: Mapping[str, str]) -> list[Field]:
+    """A row for each criterion that is named, and some to name further ones."""
+    named = [k for k in range(1, _CRITERIA + 1) if sent.get(f"criterion-{k}", "").strip()]
+    found = []
+    for k in range(1, min(max(3, max(named, default=0) + 1), _CRITERIA) + 1):
+        found += [
+            Field(f"criterion-{k}", f"Criterion {k}", "", length=60,
+                  hint="It leads: the goal and the plan go by it." if k == 1 else ""),
+            Field(f"criterion-{k}-scale", f"Scale of criterion {k}", "1-5", length=20,
+                  hint="Such as 1-5, 0-100 or mqm; empty for any number." if k == 1 else ""),
+            Field(f"criterion-{k}-better", f"Which end of criterion {k} is good", "higher",
+                  choices=tuple(BETTER.items())),
+        ]  # fmt: skip
+    return found
+
+
+def plan_fields(
+    table: DraftTable, about: Known | None, sent: Mapping[str, str]
+) -> dict[str, Field]:  # fmt: skip
     """The fields of the plan, for that table."""
     pool = table.segments
     size, several = len(pool), len(table.systems) > 1 and table.crossed
     most = size
     usual = min(100, -(-size // 2))
     told = "from the human scores in the table" if about is not None else "a guess by the scale"
-    fields = [
+    fields = [] if table.chosen.sides else [
+        Field("rated", "What raters give", "one", choices=tuple(RATED.items())),
         Field("scale", "Rating scale", "0,100", choices=tuple(SCALES.items())),
         Field("low", "Scale from", "", -1e9, 1e9, optional=True, hint="For other ends."),
         Field("high", "Scale to", "", -1e9, 1e9, optional=True),
         Field("better", "Which end is good", "higher", choices=tuple(BETTER.items()),
               hint="Raters are told beside the scale."),
+        *_criteria_fields(sent),
+    ]  # fmt: skip
+    fields += [
         Field("strategy", "How segments are chosen", beginning.strategies(pool)[0][0],
               choices=tuple((n, n if k else f"{n} (recommended)")
                             for k, (n, _) in enumerate(beginning.strategies(pool)))),
@@ -376,8 +430,36 @@ def plan_fields(table: DraftTable, about: Known | None) -> dict[str, Field]:
     return by_name(*fields)
 
 
+def criteria_of(form: Form) -> tuple[Criterion, ...]:
+    """The criteria that are named, with their scales."""
+    if form.fields.get("rated") is None or form["rated"] != "several":
+        return ()
+    return tuple(_criterion(form, name) for name in _named(form))
+
+
+def _named(form: Form) -> list[str]:
+    """The fields in which a criterion is named."""
+    return [n for n in form.fields if re.fullmatch(r"criterion-\d", n) and form[n]]
+
+
+def _criterion(form: Form, name: str) -> Criterion:
+    """One of them; an error says what is wrong with its name or its scale."""
+    scale = Criterion.parse(f"x:{told}" if (told := form[f"{name}-scale"]) else "x")
+    better = {"higher": True, "lower": False}.get(form[f"{name}-better"] or "")
+    if scale.higher_is_better is False:  # a scale that counts errors
+        better = False
+    return replace(scale, name=form[name], higher_is_better=better)
+
+
 def scale_of(form: Form) -> tuple[str | tuple[float, float] | None, bool | None]:
-    """The scale and which end is good, as a campaign takes them."""
+    """The scale and which end is good, as a campaign takes them; of several criteria the first's.
+
+    Outputs side by side have a scale of their own.
+    """
+    if "rated" not in form.fields:
+        return PREFERENCE, True
+    if criteria := criteria_of(form):
+        return criteria[0].limits, criteria[0].higher_is_better
     better = {"higher": True, "lower": False}.get(form["better"] or "")
     name = form["scale"]
     if name == "none" or name is None:
@@ -394,8 +476,12 @@ def scale_of(form: Form) -> tuple[str | tuple[float, float] | None, bool | None]
 
 def read_plan(table: DraftTable, about: Known | None, sent: Mapping[str, str]) -> Form:
     """What was sent, with sentences about fields that do not go together."""
-    form = Form.of(plan_fields(table, about), sent)
-    if form["scale"] == "other":
+    form = Form.of(plan_fields(table, about, sent), sent)
+    if "rated" not in form.fields:
+        pass
+    elif form["rated"] == "several":
+        form = _with_criteria(form)
+    elif form["scale"] == "other":
         low, high = form["low"], form["high"]
         if low is None or high is None:
             form = form.but(**{"low" if low is None else "high": "Expected a number."})
@@ -407,6 +493,30 @@ def read_plan(table: DraftTable, about: Known | None, sent: Mapping[str, str]) -
             most = (ends[1] - ends[0]) / 2
             form = form.but(tolerance=f"Expected less than half of the scale ({most:g}).")
     return form
+
+
+def _with_criteria(form: Form) -> Form:
+    """Sentences about criteria; what the single scale says does not matter."""
+    single = ("scale", "low", "high", "better")
+    form = replace(form, errors={k: v for k, v in form.errors.items() if k not in single})
+    seen: list[str] = []
+    for name in _named(form):
+        told, scale = form[name], form[f"{name}-scale"]
+        said = ""
+        if set(told) & set(",:=") or not told.isprintable():
+            said = "Expected a name without commas, colons and '='."
+        elif told in seen:
+            said = f"{told} is there twice. Name each criterion once."
+        elif told in COLUMNS:
+            said = f"Every answer has a {told} already: choose another name."
+        seen.append(told)
+        form = form.but(**{name: said}) if said else form
+        try:
+            Criterion.parse(f"x:{scale}" if scale else "x")
+        except FewgoldError:
+            said = f"Expected two ends such as 1-5 or 0-100, or mqm; got {scale!r}."
+            form = form.but(**{f"{name}-scale": said})
+    return form if seen or form.errors else form.but(**{"criterion-1": "Name one or more."})
 
 
 def expected(
@@ -468,7 +578,8 @@ def _expected(table: DraftTable, about: Known | None, form: Form) -> dict[str, A
         "rows": rows, "shown": shown, "half": own_row["half"], "apart": own_row["apart"],
         "strategy": form["strategy"], "n": n, "size": size, "level": f"{100 * level:g}%",
         "ratings": n * systems * form["each"], "systems": systems, "each": form["each"],
-        "known": taken, "guessed": about is None and form["sd"] is None,
+        "sides": table.chosen.sides, "known": taken,
+        "guessed": about is None and form["sd"] is None,
         "sd": number(taken.sd), "scale": RatingScale(ends, better).words,
         "command": plan_command(options) if finite else "",
     }  # fmt: skip
@@ -540,7 +651,8 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
 # 4. What raters see, and the campaign
 
 _QUESTION = 2000  # characters
-_TEXTS = ("name", "question", "low_end", "high_end", "instructions")
+_TEXTS = ("name", "question", "low_end", "high_end", "instructions", "practice")
+_MOST_PRACTICE = 20
 
 
 def _creating(router: APIRouter, desk: DraftDesk) -> None:
@@ -562,12 +674,15 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
         scale = RatingScale(as_limits(wanted.limits), wanted.higher_is_better, ends)
         name = beginning.folder_name(wanted.name, desk.campaigns.all())
         pool, _, notes = table.pool
-        example = {k: str(v[0]) for k, v in pool.texts.items()}
+        example, two = {k: str(v[0]) for k, v in pool.texts.items()}, table.chosen.sides
         return desk.site.page(
             request, "begin_texts.html", status, draft=draft, table=table, wanted=wanted,
             texts={**dict.fromkeys(_TEXTS, ""), **texts}, scale=scale,
             instructions=Markup(to_html(str(texts.get("instructions") or ""))),
-            has_ends=as_limits(wanted.limits) is not None, usual=scale.asked(), example=example,
+            has_ends=_has_ends(table, wanted), usual=_usual(table, wanted, scale),
+            example=example, criteria=wanted.settings.get("criteria", ()),
+            two={"Left": example[two[0]], "Right": example[two[1]]} if two else {},
+            both=[name for name in example if name not in two], most_practice=_MOST_PRACTICE,
             notes=notes, folder=name, trouble=trouble,
             commands=beginning.commands(table, wanted, name),
         )  # fmt: skip
@@ -592,6 +707,7 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
                 raise FewgoldError(f"the question must have at most {_QUESTION} characters.")
             if bool(given["low_end"]) != bool(given["high_end"]):
                 raise FewgoldError("name both ends of the scale, or neither.")
+            _practice_of(given)
             wanted = _wanted(draft, table, plan, given)
             if not given["name"]:
                 raise FewgoldError("give the campaign a name.")
@@ -617,13 +733,42 @@ def _wanted(draft: Draft, table: DraftTable, plan: Form, texts: Mapping[str, str
     limits, better = scale_of(plan)
     told = {k: str(texts.get(k) or "").strip() for k in _TEXTS}
     settings: dict[str, Any] = {k: told[k] for k in ("question", "instructions") if told[k]}
-    if told["low_end"] and told["high_end"] and limits is not None:
-        settings["ends"] = (told["low_end"], told["high_end"])
-    return CampaignPlan(
+    if criteria := criteria_of(plan):
+        settings["criteria"] = criteria
+    with suppress(FewgoldError):  # said where it is sent
+        settings |= {"practice": count} if (count := _practice_of(told)) else {}
+    wanted = CampaignPlan(
         name=told["name"] or _name(draft), strategy=plan["strategy"], budget=plan["budget"],
         seed=_seed(draft), limits=limits, higher_is_better=better, confidence=plan["confidence"],
         tolerance=plan["tolerance"], each=plan["each"], settings=settings,
     )  # fmt: skip
+    if told["low_end"] and told["high_end"] and _has_ends(table, wanted):
+        settings["ends"] = (told["low_end"], told["high_end"])
+    return wanted
+
+
+def _has_ends(table: DraftTable, wanted: CampaignPlan) -> bool:
+    """Whether there is a single scale with ends that the owner may name."""
+    several = bool(table.chosen.sides or wanted.settings.get("criteria"))
+    return not several and as_limits(wanted.limits) is not None
+
+
+def _usual(table: DraftTable, wanted: CampaignPlan, scale: RatingScale) -> str:
+    """What raters are asked if the owner chooses no question."""
+    if table.chosen.sides:
+        return "Which output is better?"
+    return "Rate this output." if wanted.settings.get("criteria") else scale.asked()
+
+
+def _practice_of(texts: Mapping[str, str]) -> int:
+    """How many practice items a new rater gets."""
+    told = texts["practice"].strip() or "0"
+    if not told.isascii() or not told.isdigit() or int(told[:9]) > _MOST_PRACTICE:
+        raise FewgoldError(
+            f"the number of practice items must be a whole number from 0 to {_MOST_PRACTICE}; got "
+            f"{told[:20]!r}."
+        )
+    return int(told)
 
 
 def _name(draft: Draft) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold import registry, sheets
-from fewgold.campaign import Campaign
+from fewgold.campaign import Campaign, sides
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import as_limits
 from fewgold.common.temporary import TemporaryFolder
@@ -53,6 +53,8 @@ class NamedColumns:
     texts: tuple[str, ...] | None = None
     human: tuple[str, ...] | None = None
     systems: tuple[str, ...] | None = None  # of those in the table; all if nobody chose
+    sides: tuple[str, ...] = ()  # two texts that are shown side by side
+    between: tuple[str, ...] = ()  # the columns that name the two systems of each pair
 
     @classmethod
     def of(cls, draft: Draft) -> NamedColumns:
@@ -173,11 +175,17 @@ class DraftTable:
         """The outputs, the segment of each where systems are compared, and what to know."""
         found = self.part
         with self.draft.named():
+            if self.chosen.sides:
+                made = sheets.build_pool(found.table, found.columns)
+                if self.chosen.between:
+                    made = sides.with_pairs(made, found.table, self.chosen.between)
+                sides.check(made, self.chosen.sides)
+                return made, None, ()
             if self.crossed:
                 from fewgold.shared_sheets import build_outputs
 
-                made = build_outputs(found.table, found.columns)
-                return made.pool, made.segments, made.notes
+                outputs = build_outputs(found.table, found.columns)
+                return outputs.pool, outputs.segments, outputs.notes
             return sheets.build_pool(found.table, found.columns), None, ()
 
     @cached_property
@@ -206,14 +214,21 @@ class DraftTable:
         """The options that name the columns, where they are not as they would be guessed."""
         told, guessed = self.roles, roles(self.frame, need_id=False)
         words: list[str] = []
+        two = self.chosen.sides
         for role in ROLES:
             now = getattr(told, role)
-            if now != getattr(guessed, role):
+            if now != getattr(guessed, role) and not (two and role == "system"):
                 words += [f"--{role}", now or NONE]
         for role in ("metrics", "texts"):
             now = getattr(told, role)
-            if now != getattr(guessed, role):
+            if now != getattr(guessed, role) and not (two and role == "texts"):
                 words += [f"--{role}", ",".join(now) or NONE]
+        if two:
+            both = [name for name in told.texts if name not in two]
+            words += ["--texts", ",".join(both)] if both else []
+            words += ["--side-by-side", ",".join(two)]
+        if self.chosen.between:
+            words += ["--between", ",".join(self.chosen.between)]
         return words
 
 
@@ -227,6 +242,7 @@ def _named(value: Any) -> Any:
 #: Spread of the scores where nobody knows it, as a share of the scale.
 _GUESSED = 0.25
 _MQM_SD = 2.4  # of MQM scores on WMT20
+_PREFERENCE_SD = 0.9  # of 1, 0 and −1, where a fifth are ties and neither side is much better
 _LEAST = 10  # labels in the table from which on they tell more than a guess
 SIMILAR = 0.5  # correlation of two systems' scores on a segment, where nobody knows it
 
@@ -245,7 +261,7 @@ class Known:
 def known(table: DraftTable) -> Known | None:
     """What human scores in the table tell; None if there are too few."""
     found, human = table.part, table.rated_columns
-    if not human:
+    if not human or table.chosen.sides:  # scores of outputs tell little of preferences
         return None
     scores = sheets.mean_of_known(np.array([found.cells[h].values for h in human]))
     systems = [""] * len(scores)
@@ -316,7 +332,9 @@ def guess(
     limits: tuple[float, float] | None, higher_is_better: bool | None, table: DraftTable
 ) -> Known:
     """What is taken where no human scores tell: a quarter of the scale, and a middling metric."""
-    if limits is None:
+    if table.chosen.sides:
+        sd = _PREFERENCE_SD
+    elif limits is None:
         sd = 1.0
     elif limits == (0.0, 1.0):
         sd = 0.5
@@ -424,7 +442,7 @@ def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress
             limits=wanted.limits, higher_is_better=wanted.higher_is_better,
             confidence=wanted.confidence, tolerance=wanted.tolerance, each=wanted.each,
             system=table.systems[0] if len(table.systems) == 1 else None,
-            **shared, **wanted.settings,
+            sides=table.chosen.sides, **shared, **wanted.settings,
         ) as campaign:  # fmt: skip
             progress(2, 3)
             campaign.select(wanted.budget)
@@ -443,10 +461,14 @@ def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[s
     if 0 < len(table.systems) < len(table.all_systems):
         words += ["--only-system", table.systems[0]] if len(table.systems) == 1 else []
     words += ["--strategy", wanted.strategy, "--seed", str(wanted.seed)]
-    if wanted.limits is not None:
+    several = wanted.settings.get("criteria", ())
+    if several:
+        words += ["--criteria", ",".join(c.spelled for c in several)]
+    own = bool(several or table.chosen.sides)  # scales of their own
+    if wanted.limits is not None and not own:
         scale = wanted.limits
         words += ["--limits", scale if isinstance(scale, str) else f"{scale[0]:g},{scale[1]:g}"]
-    if wanted.higher_is_better is not None and wanted.limits != "mqm":
+    if wanted.higher_is_better is not None and wanted.limits != "mqm" and not own:
         words.append("--higher-is-better" if wanted.higher_is_better else "--lower-is-better")
     if wanted.confidence != 0.95:
         words += ["--confidence", f"{wanted.confidence:g}"]
@@ -462,6 +484,8 @@ def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[s
         words += ["--ends", ",".join(ends)]
     if wanted.settings.get("instructions"):
         words += ["--instructions", "instructions.md"]
+    if practice := wanted.settings.get("practice"):
+        words += ["--practice", str(practice)]
     draw = ["fewgold", "select", name, "--budget", str(wanted.budget)]
     why = "Begin the campaign."
     if wanted.settings.get("instructions"):

@@ -363,7 +363,9 @@ def costs(view: View) -> list[tuple[str, str]]:
     found, pool = view.status, view.campaign.pool
     told = [("sampled segments without an answer", str(len(found.unrated)))]
     if found.each > 1:
-        told.append((f"sampled segments with fewer than {found.each} raters", str(found.incomplete)))
+        told.append(
+            (f"sampled segments with fewer than {found.each} raters", str(found.incomplete))
+        )
     more = None if found.goal is None else found.goal["more"]
     if found.goal is not None and found.goal["needed"] is not None:
         told.append(("ratings in all for the tolerance, about", str(found.goal["needed"])))

@@ -222,6 +222,7 @@ class Field:
     optional: bool = False  # it may be empty, which means what the hint says
     slider: tuple[float, float, float] | None = None  # ends and step; the field takes more
     choices: tuple[tuple[str, str], ...] = ()  # values and their names, of a list
+    length: int = 0  # of a text, which may have so many characters; 0 for a number
     hint: str = ""
 
     @property
@@ -236,6 +237,8 @@ class Field:
             if told in dict(self.choices):
                 return told, ""
             return None, f"Expected one of {', '.join(dict(self.choices))}; got {text!r}."
+        if self.length:
+            return told, ""
         if not told:
             return None, "" if self.optional else f"Expected {self.expected}."
         value = _number(told, self.whole)
@@ -275,7 +278,7 @@ class Form:
         """Read what was sent; fields that were not have their defaults."""
         texts, values, errors = {}, {}, {}
         for name, field in fields.items():
-            texts[name] = sent.get(name, field.default)[:_LONGEST]
+            texts[name] = sent.get(name, field.default)[: field.length or _LONGEST]
             values[name], sentence = field.read(texts[name])
             if sentence:
                 errors[name] = sentence

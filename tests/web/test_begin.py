@@ -11,7 +11,8 @@ import shlex
 import tarfile
 import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -120,27 +121,154 @@ def test_the_pages_begin_the_campaign_that_the_commands_begin(
     assert owner.get(f"/begin/{key}/table").status_code == 404
     assert not (tmp_path / ".fewgold").exists()
 
-    work = tmp_path / "terminal"
+    (tmp_path / "instructions.md").write_text(given["instructions"])
+    with same_by_commands(tmp_path, monkeypatch, lines, content, "spring-test") as mine:
+        assert mine.settings.question == "Is it  good?\nReally?"
+        assert mine.settings.name == "Spring test"
+        assert mine.settings.ends == ("useless", "perfect")
+
+
+@contextmanager
+def same_by_commands(
+    place: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str], content: bytes, name: str
+) -> Iterator[Campaign]:
+    """The campaign of that name, if the commands of its page begin the same one elsewhere."""
+    work = place / "terminal"
     work.mkdir()
     monkeypatch.chdir(work)
     (work / "outputs.csv").write_bytes(content)
-    (work / "instructions.md").write_text(given["instructions"])
+    if (place / "instructions.md").exists():
+        (place / "instructions.md").rename(work / "instructions.md")
     for line in lines:
         words = shlex.split(line)
         assert words[0] == "fewgold"
         done = CliRunner().invoke(command_line, words[1:])
-        assert done.exit_code == 0, done.output
-    with Campaign(tmp_path / "spring-test") as mine, Campaign(work / "spring-test") as theirs:
+        assert done.exit_code == 0, (line, done.output)
+    with Campaign(place / name) as mine, Campaign(work / name) as theirs:
         assert mine.waves[0].ids == theirs.waves[0].ids
         assert mine.pool.fingerprint == theirs.pool.fingerprint
+        assert list(mine.pool.texts) == list(theirs.pool.texts)
         changing = {"created_at"}
         ours, others = vars(mine.settings), vars(theirs.settings)
         assert {k: v for k, v in ours.items() if k not in changing} == {
             k: v for k, v in others.items() if k not in changing
         }
-        assert mine.settings.question == "Is it  good?\nReally?"
-        assert mine.settings.name == "Spring test"
-        assert mine.settings.ends == ("useless", "perfect")
+        yield mine
+
+
+def test_several_criteria_and_practice_begin_in_the_browser(
+    client: Client, app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = client(owner=True, app=app)
+    content = table().to_csv(index=False).encode()
+    page = upload(owner, "outputs.csv", content)
+    key = key_of(page)
+    page = owner.post(f"/begin/{key}/table", data=form_of(page.text, f"/begin/{key}/table"))
+    fields = form_of(page.text, f"/begin/{key}/plan") | {"budget": "20", "rated": "several"}
+    where = f"/begin/{key}/plan"
+    assert "Name one or more" in owner.post(where, data=fields).text
+    named = {"criterion-1": "fluency", "criterion-2": "accuracy", "criterion-2-scale": "mqm"}
+    for wrong, sentence in [
+        ({"criterion-2": "fluency"}, "fluency is there twice"),
+        ({"criterion-2": "a:b"}, "without commas, colons"),
+        ({"criterion-2": "rater"}, "Every answer has a rater"),
+        ({"criterion-2-scale": "five"}, "two ends such as 1-5"),
+        ({"criterion-2-scale": "5-1"}, "two ends such as 1-5"),
+        ({"criterion-2-better": "up"}, "Expected one of"),
+    ]:
+        refused = owner.post(where, data=fields | named | wrong)
+        assert refused.status_code == 400
+        assert sentence in html.unescape(refused.text), wrong
+    # What the single scale says does not matter then.
+    ignored = {"scale": "other", "low": "x", "high": ""}
+    more = {"criterion-3": "style", "criterion-3-scale": "", "criterion-3-better": ""}
+    shown_with = owner.get(where, params=fields | named | more)
+    assert 'id="criterion-4"' in shown_with.text and 'id="criterion-5"' not in shown_with.text
+    page = owner.post(where, data=fields | named | more | ignored)
+    assert page.url.path.endswith("/texts"), page.text
+    assert "Accuracy (0 = best, 25 = worst)" in shown(page)
+    assert "low_end" not in page.text
+    for wrong in ("-1", "21", "two", "1.5"):
+        refused = owner.post(f"/begin/{key}/texts", data={"name": "c", "practice": wrong})
+        assert refused.status_code == 400
+        assert "whole number from 0 to 20" in told(refused)
+    page = owner.post(f"/begin/{key}/texts", data={"name": "c", "practice": "3", "go": "look"})
+    lines = commands(page)
+    page = owner.post(f"/begin/{key}/texts", data=form_of(page.text, f"/begin/{key}/texts"))
+    assert page.url.path == "/c/c/overview", told(page)
+    with same_by_commands(tmp_path, monkeypatch, lines, content, "c") as made:
+        assert [c.spelled for c in made.settings.criteria] == [
+            "fluency:1-5:higher", "accuracy:0-25:lower", "style",
+        ]  # fmt: skip
+        assert made.settings.practice == 3
+
+
+def pairs(n: int = 60) -> pd.DataFrame:
+    """A table with a pair of outputs in each row, of three systems."""
+    rng = np.random.default_rng(7)
+    both = np.array([rng.permutation(3)[:2] for _ in range(n)])
+    names = np.array(["ant-model", "bee-model", "cow-model"])
+    return pd.DataFrame(
+        {
+            "id": [f"q{k:02d}" for k in range(n)],
+            "question": [f"What is {k}?" for k in range(n)],
+            "answer_a": [f"One says {k}." for k in range(n)],
+            "answer_b": [f"Two says {k}." for k in range(n)],
+            "model_a": names[both[:, 0]], "model_b": names[both[:, 1]],
+            "judge": rng.choice([-1.0, 0.0, 1.0], n),
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_pairs_begin_in_the_browser(
+    client: Client, app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: bool
+) -> None:
+    owner = client(owner=True, app=app)
+    frame = pairs() if between else pairs().drop(columns=["model_a", "model_b"])
+    content = frame.to_csv(index=False).encode()
+    page = upload(owner, "outputs.csv", content)
+    key = key_of(page)
+    where = f"/begin/{key}/table"
+    fields = form_of(page.text, where) | {"texts": ["question"]}
+    two = {"sides-1": "answer_a", "sides-2": "answer_b"}
+    if between:
+        two |= {"between-1": "model_a", "between-2": "model_b"}
+    for wrong, sentence in [
+        (two | {"sides-2": ""}, "choose two columns"),
+        (two | {"sides-2": "answer_a"}, "choose two columns"),
+        (two | {"sides-2": "nothing"}, "unknown column 'nothing'"),
+        (two | {"metrics": ["answer_a"]}, "chosen for two things"),
+        ({"between-1": "question", "between-2": "answer_a"}, "choose the two texts as well"),
+    ]:
+        refused = owner.post(where, data=fields | wrong)
+        assert refused.status_code == 400
+        assert sentence.lower() in told(refused).lower(), wrong
+    looked = owner.post(where, data=fields | two | {"go": "look"})
+    assert "answer_a and answer_b" in shown(looked)
+    assert form_of(looked.text, where)["sides-2"] == ["answer_b"]
+    page = owner.post(where, data=fields | two | {"go": "on"})
+    assert page.url.path.endswith("/plan"), told(page)
+    assert 'name="scale"' not in page.text
+    assert "net preference" in shown(page)
+    page = owner.post(
+        f"/begin/{key}/plan", data=form_of(page.text, f"/begin/{key}/plan") | {"budget": "15"}
+    )
+    assert page.url.path.endswith("/texts"), page.text
+    assert "Which output is better?" in shown(page)
+    assert "model" not in page.text.partition("commands")[0]
+    lines = commands(page)
+    page = owner.post(f"/begin/{key}/texts", data=form_of(page.text, f"/begin/{key}/texts"))
+    assert page.url.path == "/c/outputs/overview", told(page)
+    with same_by_commands(tmp_path, monkeypatch, lines, content, "outputs") as made:
+        assert made.settings.sides == ("answer_a", "answer_b")
+        assert made.settings.limits == (-1, 1)
+        assert list(made.pool.texts) == ["question", "answer_a", "answer_b"]
+        assert (made.pool.system is not None) == between
+        if between:
+            row = frame.iloc[0]
+            assert made.pool.system[0] == f"{row.model_a} vs {row.model_b}"
+        assert made.waves[0].n == 15
 
 
 def test_two_campaigns_of_one_name_have_folders_of_their_own(
