@@ -672,6 +672,9 @@ def _report(
         told["tolerance"] = settings.tolerance
     if settings.criteria:
         told["score"] = settings.criteria[0].name
+    if settings.sides:
+        own = campaign.pool.system is None
+        told["score"] = f"preference for {settings.sides[0] if own else 'the first output'}"
     if settings.chances:
         told["chances"] = settings.chances
     if settings.system is not None:

@@ -20,7 +20,7 @@ from fewgold.errors import FewgoldError
 from fewgold.plots.style import available
 from fewgold.report import number
 from fewgold.web import explore_view as views
-from fewgold.web import files
+from fewgold.web import files, preferred
 from fewgold.web.drawing import chart
 from fewgold.web.explore_view import OF_ALL, TABLES, Results, View, looking
 from fewgold.web.files import IMAGES, download, frame_csv
@@ -90,6 +90,12 @@ def routes(site: Site) -> APIRouter:
     def compare(request: Request) -> HTMLResponse:
         with looking(site, known) as view:
             found, place = view.comparison, named(site.campaign)
+            if view.campaign.settings.sides:
+                judges = preferred.judges_of(view, request)
+                return site.page(
+                    request, "preferred.html", figures=available(),
+                    **preferred.shown(view, judges, place),
+                )  # fmt: skip
             gaps = " --rated-only" if view.status.unrated else ""
             return site.page(
                 request, "compare.html", told=view.status, at=view.version,
@@ -99,8 +105,18 @@ def routes(site: Site) -> APIRouter:
             )  # fmt: skip
 
     @router.get("/compare/figure/{kind}.{suffix}")
-    def figure(kind: str, suffix: str, keep: str | None = None) -> Response:
+    def figure(
+        request: Request, kind: str, suffix: str, keep: str | None = None
+    ) -> Response:  # fmt: skip
         with looking(site, known) as view:
+            if view.campaign.settings.sides:
+                of(kind, preferred.FIGURES, "figure"), of(suffix, IMAGES, "figure")
+                judges = preferred.judges_of(view, request)
+                drawn = preferred.found(view, judges)
+                made = view.figures.get(
+                    ("preferred", judges, suffix), lambda: files.drawn(drawn.plot, suffix)
+                )
+                return download(made, f"{kind}.{suffix}", IMAGES[suffix], save=bool(keep))
             found = _compared(view)
             of(kind, ComparePage.FIGURES, "figure"), of(suffix, IMAGES, "figure")
             made = view.figures.get(
@@ -109,8 +125,13 @@ def routes(site: Site) -> APIRouter:
         return download(made, f"{kind}.{suffix}", IMAGES[suffix], save=bool(keep))
 
     @router.get("/compare/table/{name}.csv")
-    def table(name: str) -> Response:
+    def table(request: Request, name: str) -> Response:
         with looking(site, known) as view:
+            if view.campaign.settings.sides:
+                judges = preferred.judges_of(view, request)
+                made = preferred.found(view, judges)
+                frames = preferred.frames(made, view.status.confidence)
+                return frame_csv(frames[of(name, frames, "table")], name)
             page, found = ComparePage(), _compared(view)
             of(name, page.show(found)["tables"], "table")
             return frame_csv(page.frame(found, name), name)
@@ -160,6 +181,7 @@ def _state(view: View) -> dict[str, Any]:
         "ranking": views.ranking(view), "apart": not_apart(view),
         "told": status, "at": view.version, "head": views.headline(view),
         "announcement": views.announcement(view), "next": next_step(view),
+        "pairs": bool(view.campaign.settings.sides),
         "goal": None if status.goal is None else goal_line(status.goal),
         "stop": None if status.stop is None else stop_line(status.stop),
     }  # fmt: skip

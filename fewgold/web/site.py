@@ -180,7 +180,7 @@ class Site:
         if self.campaign is not None:
             store = Store(self.campaign, any_thread=True)
             self.systems = store.settings.systems
-            self.templates.globals["has_systems"] = bool(self.systems)
+            self.templates.globals["has_systems"] = bool(self.systems or store.settings.sides)
             self._idle.append(store)
 
     @contextmanager
