@@ -535,9 +535,10 @@ def expected(
 def _expected(table: DraftTable, about: Known | None, form: Form) -> dict[str, Any]:
     limits, better = scale_of(form)
     ends = as_limits(limits)
-    taken = about or beginning.guess(ends, better, table)
+    other = about if about is not None and not about.fits(ends) else None
+    taken = beginning.guess(ends, better, table) if about is None or other else about
     if form["sd"] is not None:
-        taken = replace(taken, sd=form["sd"])
+        taken = replace(taken, sd=form["sd"], labels=0)
     if "correlation" in form.fields and form["correlation"] is not None:
         taken = replace(taken, correlation=form["correlation"])
     several = table.crossed and len(table.systems) > 1
@@ -579,7 +580,7 @@ def _expected(table: DraftTable, about: Known | None, form: Form) -> dict[str, A
         "strategy": form["strategy"], "n": n, "size": size, "level": f"{100 * level:g}%",
         "ratings": n * systems * form["each"], "systems": systems, "each": form["each"],
         "sides": table.chosen.sides, "known": taken,
-        "guessed": about is None and form["sd"] is None,
+        "guessed": not taken.labels and form["sd"] is None, "other": other,
         "sd": number(taken.sd), "scale": RatingScale(ends, better).words,
         "command": plan_command(options) if finite else "",
     }  # fmt: skip

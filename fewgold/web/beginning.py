@@ -256,6 +256,19 @@ class Known:
     icc: float | None
     similar: float = SIMILAR
     labels: int = 0  # rows with a human score in the table; 0: all of it is a guess
+    ends: tuple[float, float] = (-math.inf, math.inf)  # the least and the largest of these scores
+
+    def fits(self, limits: tuple[float, float] | None) -> bool:
+        """Whether these scores can be of that scale: on it, and on more than a corner of it.
+
+        >>> known = Known(0.8, 0.5, None, ends=(1.0, 5.0))
+        >>> known.fits((1, 5)), known.fits((0, 1)), known.fits((0, 100)), known.fits(None)
+        (True, False, False, True)
+        """
+        if limits is None:
+            return True
+        low, high = self.ends
+        return limits[0] <= low <= high <= limits[1] and high - low >= 0.1 * (limits[1] - limits[0])
 
 
 def known(table: DraftTable) -> Known | None:
@@ -282,6 +295,7 @@ def known(table: DraftTable) -> Known | None:
         icc=float(np.mean([_document_effect(found, scores, p) for p in parts])),
         similar=_similar(found, scores, names, labels) if len(names) > 1 else SIMILAR,
         labels=int(rated.sum()),
+        ends=(float(np.nanmin(scores)), float(np.nanmax(scores))),
     )
 
 

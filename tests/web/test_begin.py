@@ -625,6 +625,26 @@ def test_the_expected_interval_is_that_of_the_outlook(client: Client, app: FastA
     assert "Expected more than 5" in owner.post(f"/begin/{key}/plan", data=fields | other).text
 
 
+def test_human_scores_of_another_scale_are_not_used(client: Client, app: FastAPI) -> None:
+    owner = client(owner=True, app=app)
+    page = upload(owner, "a.csv", table().to_csv(index=False).encode())  # 0 to 100
+    key = key_of(page)
+    page = owner.post(f"/begin/{key}/table", data=form_of(page.text, f"/begin/{key}/table"))
+    fields = {k: v[-1] for k, v in form_of(page.text, f"/begin/{key}/plan").items()}
+    where = f"/begin/{key}/plan/results"
+    assert "goes by the 120 human scores" in shown(owner.get(where, params=fields))
+    for other in (
+        {"scale": "1,5"},
+        {"rated": "several", "criterion-1": "fluency"},
+        {"scale": "other", "low": "0", "high": "5000"},
+    ):
+        told = shown(owner.get(where, params=fields | other))
+        assert "are of another scale and are not used" in told, other
+        assert "This is a guess" in told
+    own = shown(owner.get(where, params=fields | {"sd": "3"}))
+    assert "It goes by scores that vary by 3" in own
+
+
 def test_human_scores_in_the_table_replace_the_guess(tmp_path: Path) -> None:
     """The spread is that within systems, and the similarity that of their scores."""
     rng = np.random.default_rng(4)
