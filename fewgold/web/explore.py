@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from markupsafe import Markup
 from starlette.datastructures import UploadFile
 
 from fewgold import formats
@@ -22,6 +23,7 @@ from fewgold.campaign.desk import WHICH
 from fewgold.campaign.settings import AMONG, REPEATS, RULES
 from fewgold.campaign.status import goal_line, stop_line
 from fewgold.common.checks import SCALES, as_limits
+from fewgold.common.markdown import to_html
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.common.text import fixed, plain_value
 from fewgold.errors import DataError, FewgoldError
@@ -325,8 +327,9 @@ def _check_size(path: Path) -> None:
 #: Fields of the form, all of them settings of the same name.
 FIELDS = (
     "tolerance", "confidence", "rule", "each", "repeats", "among", "limits", "question",
-    "higher_is_better",
+    "higher_is_better", "instructions",
 )  # fmt: skip
+_ENDS = ("low_end", "high_end")
 _DIRECTIONS = {"not told": None, "higher is better": True, "lower is better": False}
 _LONGEST = 2000
 
@@ -340,6 +343,8 @@ def _settings(router: APIRouter, site: Site) -> None:
         return site.page(
             request, "explore_settings.html", status, shown=shown, said=said, trouble=trouble,
             title=settings.name, strategy=settings.strategy, seed=settings.seed,
+            single=not settings.sides and not settings.criteria,
+            instructions=Markup(to_html(settings.instructions)),
             chances=settings.chances, answers=len(campaign.answers()), scales=sorted(SCALES),
             choices={
                 "rule": RULES, "repeats": REPEATS, "among": AMONG,
@@ -355,7 +360,8 @@ def _settings(router: APIRouter, site: Site) -> None:
 
     @router.post("/settings")
     def change(request: Request, form: Sent) -> Response:
-        typed = {name: form.text(name) for name in FIELDS if any(k == name for k, _ in form.pairs)}
+        sent = {name for name, _ in form.pairs}
+        typed = {name: form.text(name) for name in (*FIELDS, *_ENDS) if name in sent}
         with site.open() as campaign:
             try:
                 values = _changes(campaign, typed)
@@ -372,7 +378,9 @@ def _as_typed(campaign: Campaign) -> dict[str, str]:
     found = campaign.settings
     ends = "" if found.limits is None else " to ".join(f"{end:.15g}" for end in found.limits)
     tolerance = "" if found.tolerance is None else f"{found.tolerance:.15g}"
+    low, high = found.ends or ("", "")
     return {
+        "low_end": low, "high_end": high, "instructions": found.instructions,
         "tolerance": tolerance, "confidence": f"{found.confidence:.15g}", "rule": found.rule,
         "each": str(found.each), "repeats": found.repeats, "among": found.among, "limits": ends,
         "question": found.asked,
@@ -384,9 +392,13 @@ def _changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
     """What differs from the settings, checked; an error says what is wrong with it."""
     before = _as_typed(campaign)
     cleaned = {name: text.replace("\r\n", "\n").strip() for name, text in typed.items()}
-    read = {
-        name: _read(name, text) for name, text in cleaned.items() if text != before[name].strip()
-    }
+    changed = {name: text for name, text in cleaned.items() if text != before[name].strip()}
+    read = {name: _read(name, text) for name, text in changed.items() if name not in _ENDS}
+    if set(changed) & set(_ENDS):
+        low, high = (cleaned.get(name, before[name]) for name in _ENDS)
+        if bool(low) != bool(high):
+            raise FewgoldError("name both ends of the scale, or neither.")
+        read["ends"] = (low, high) if low else None
     values = {name: v for name, v in read.items() if v != getattr(campaign.settings, name)}
     replace(campaign.settings, **values)
     return values

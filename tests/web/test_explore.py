@@ -321,6 +321,42 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
             asked = then
 
 
+def test_ends_and_instructions_are_changed(tmp_path: Path) -> None:
+    with begin(tmp_path / "s") as campaign, client_of(tmp_path / "s") as owner:
+        link = campaign.desk.add_rater("ann")
+        told = "# Read this\r\n\r\nTake **care**. " + SCRIPT
+        form = {"low_end": "useless", "high_end": "perfect", "instructions": told}
+        page = owner.post("/explore/settings", data=form).text
+        assert 'value="useless"' in page and "<strong>care</strong>" in page
+        assert SCRIPT not in page
+        with Campaign(tmp_path / "s") as now:
+            assert now.settings.ends == ("useless", "perfect")
+            assert now.settings.instructions == told.replace("\r", "")
+        seen = owner.get(f"/rate/{link}").text
+        assert "0 = useless" in seen and "<strong>care</strong>" in seen
+        for wrong in ({"low_end": ""}, {"high_end": "  "}):
+            refused = owner.post("/explore/settings", data=wrong)
+            assert refused.status_code == 400 and "both ends" in refused.text
+        owner.post("/explore/settings", data={"instructions": "Short.", "high_end": "very good"})
+        with Campaign(tmp_path / "s") as now:
+            assert now.settings.ends == ("useless", "very good")
+            assert now.settings.instructions == "Short."
+        owner.post("/explore/settings", data=dict.fromkeys(form, ""))
+        with Campaign(tmp_path / "s") as now:
+            assert now.settings.ends is None and not now.settings.instructions
+
+
+@pytest.mark.parametrize("more", [{"criteria": "fluency:1-5"}, {"sides": ("source", "output")}])
+def test_scales_of_their_own_are_not_changed(tmp_path: Path, more: dict[str, Any]) -> None:
+    with begin(tmp_path / "s", rated=0, limits=None, **more), client_of(tmp_path / "s") as owner:
+        page = owner.get("/explore/settings").text
+        for name in ("limits", "higher_is_better", "low_end", "high_end"):
+            assert f'name="{name}"' not in page
+        assert owner.post("/explore/settings", data={"each": "2"}).status_code == 200
+        with Campaign(tmp_path / "s") as now:
+            assert now.settings.each == 2
+
+
 def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
