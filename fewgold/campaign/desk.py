@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -559,29 +560,90 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     Documents come in a random order that the seed fixes: whoever stops half-way has then rated
     documents that chance chose, and not those that stand first in the pool.
     """
+    return _tasks_of(campaign, _wanted(campaign, which), context, masked)
+
+
+def tasks_for(
+    campaign: Campaign, raters: Sequence[str], which: str, context: int
+) -> dict[str, Tasks]:
+    """The same for each of some raters: shared out, and in another random order for each."""
+    parts = _shared_out(campaign, _wanted(campaign, which), raters, which)
+    return {
+        rater: replace(_tasks_of(campaign, own, context, True, rater), raters=(rater,))
+        for rater, own in parts.items()
+    }
+
+
+def _wanted(campaign: Campaign, which: str) -> set[int]:
+    """Places of the segments that are to be rated."""
     check_choice("which", which, WHICH)
-    check_count("context", context, 0)
     pool, settings, drawn = campaign.pool, campaign.settings, campaign.store.drawn()
     if not drawn.size:
         campaign.store.sample()  # an error, since nothing was drawn yet
-    wanted = set(drawn.tolist())
     if which == "last":
-        wanted = set(drawn[-campaign.waves[-1].n :].tolist())
+        return set(drawn[-campaign.waves[-1].n :].tolist())
+    wanted = set(drawn.tolist())
     if which == "unrated":
         names = set(campaign.unrated)
-        wanted = {p for p in wanted if str(pool.ids[p]) in names}
+        return {p for p in wanted if str(pool.ids[p]) in names}
     if which == "incomplete":
         raters = raters_of(campaign.answers(), settings).to_dict()
         twice = campaign.store.for_two()
-        wanted = {
+        return {
             p for p in wanted
             if raters.get(id := str(pool.ids[p]), 0) < settings.each + (id in twice)
         }  # fmt: skip
-    rng = np.random.default_rng([settings.seed, 2])
+    return wanted
+
+
+def _shared_out(
+    campaign: Campaign, wanted: set[int], raters: Sequence[str], which: str
+) -> dict[str, set[int]]:
+    """Who rates what: each segment goes to as many raters as it still needs, evenly and by lot.
+
+    Whole documents stay together, with the outputs of all systems: differences between systems or
+    within a document are then not differences between raters.
+    """
+    pool, settings = campaign.pool, campaign.settings
+    answers, twice = campaign.answers(), campaign.store.for_two()
+    before: dict[str, set[str]] = {}
+    if which in ("unrated", "incomplete"):
+        for id, rater in zip(answers["segment"], answers["rater"], strict=True):
+            before.setdefault(str(id), set()).add(str(rater))
+    labels = pool.documents
+    if labels is None:
+        labels = campaign.store.segments if campaign.systems else pool.ids
+    groups: dict[str, list[int]] = {}
+    for place in sorted(wanted):
+        groups.setdefault(str(labels[place]), []).append(place)
+    rng = np.random.default_rng([settings.seed, 8])
+    line = list(groups.values())
+    found: dict[str, set[int]] = {rater: set() for rater in raters}
+    for k in rng.permutation(len(line)).tolist():
+        lots = rng.permutation(len(raters)).tolist()
+        turn = sorted(range(len(raters)), key=lambda r: (len(found[raters[r]]), lots[r]))
+        for place in line[k]:
+            id = str(pool.ids[place])
+            known = before.get(id, set())
+            missing = settings.each + (id in twice) - len(known)
+            free = [raters[r] for r in turn if raters[r] not in known]
+            for rater in free[: max(missing, 0)]:
+                found[rater].add(place)
+    return found
+
+
+def _tasks_of(
+    campaign: Campaign, wanted: set[int], context: int, masked: bool, rater: str = ""
+) -> Tasks:
+    """These segments as tasks, in the order of a rater or in the one that is for everybody."""
+    check_count("context", context, 0)
+    pool, settings = campaign.pool, campaign.settings
+    lot = [int.from_bytes(hashlib.sha256(rater.encode()).digest()[:7])] if rater else []
+    rng = np.random.default_rng([settings.seed, 2, *lot])
     if settings.sides:
         line = rng.permutation(sorted(wanted)).tolist()
         return Tasks(
-            tuple(replace(segment(campaign, p, masked=masked), position=k)
+            tuple(replace(segment(campaign, p, masked=masked, rater=rater), position=k)
                   for k, p in enumerate(line, 1)),
             name=Tasks.name if masked else settings.name,
             question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0),

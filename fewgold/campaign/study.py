@@ -27,7 +27,7 @@ from fewgold.campaign.answers import (
     scores,
 )
 from fewgold.campaign.database import FILE, database_path, now
-from fewgold.campaign.desk import Desk, segment, tasks
+from fewgold.campaign.desk import Desk, segment, tasks, tasks_for
 from fewgold.campaign.settings import Settings, check_seed
 from fewgold.campaign.store import Overtaken, Store, Wave, wave_seed
 from fewgold.campaign.systems import OneSystem
@@ -36,7 +36,7 @@ from fewgold.common.checks import check_choice
 from fewgold.criteria import directed
 from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimator import Estimator
-from fewgold.formats import Names, Rating, Reading, Segment
+from fewgold.formats import Names, Rating, Reading, Segment, handout
 from fewgold.missing import GapBounds, PartialRatings, estimate, ratings_for
 from fewgold.pool import Pool
 from fewgold.sample import Assumption, Ratings, Sample
@@ -506,6 +506,16 @@ class Campaign:
         False.
         """
         return tasks(self, which, context, masked)
+
+    def tasks_for(
+        self, raters: Sequence[str], which: str = "unrated", *, context: int = 2
+    ) -> dict[str, Tasks]:
+        """Segments to have rated by each of some raters, in another random order for each.
+
+        Each segment goes to as many of them as it still needs (``each``), shared out evenly;
+        documents stay together. Outputs side by side are left and right by each rater's own lot.
+        """
+        return tasks_for(self, handout.raters_of(list(raters)), which, context)
 
 
 def next_place(campaign: Campaign, rater: str, hold: float | None = None) -> int | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import input, options
+from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, note, notes, pairs, quoted, show
 from fewgold.cli.options import Json, Quiet, described, flag, option
 from fewgold.common.temporary import TemporaryFolder
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.campaign import Campaign, Receipt
-    from fewgold.formats import Format, Tasks
+    from fewgold.formats import Format
     from fewgold.formats.logs import HumanScore
 
 
@@ -62,18 +62,23 @@ def check_target(out: str, to: str | None, force: bool = False) -> Format:
 
 
 def write_tasks(
-    campaign: Campaign, out: str, to: str | None, which: str, context: int, quiet: bool
-) -> int:
+    campaign: Campaign, out: str, to: str | None, which: str, context: int, quiet: bool,
+    raters: list[str] | None = None,
+) -> int:  # fmt: skip
     """Write segments to rate; their number."""
     from fewgold.errors import DataError
     from fewgold.formats import check_criteria
+    from fewgold.formats.handout import hand_out, hand_out_to
 
     found = check_target(out, to, force=True)
-    tasks = campaign.tasks(which, context=context)
-    if not tasks.to_rate:
+    each = campaign.tasks_for(raters, which, context=context) if raters else {}
+    tasks = next((t for t in each.values() if t.to_rate), None) or campaign.tasks(
+        which, context=context
+    )
+    if not tasks.to_rate or (raters and not any(t.to_rate for t in each.values())):
         raise DataError(
             "every sampled segment has as many raters as were wanted: there is nothing to write."
-            if which == "incomplete"
+            if which == "incomplete" or raters
             else "every sampled segment has an answer: there is nothing to write. Those that want "
             "further raters are written with --what incomplete, all with --what all."
         )
@@ -90,29 +95,9 @@ def write_tasks(
             quiet,
         )
     check_criteria(found, tasks)
-    found.write_tasks(tasks, out)
-    if found.name in _PLAIN:
-        beside = Path(f"{out}.README.txt")
-        beside.write_text(_for_raters(tasks), encoding="utf-8")
-        note(f"what raters are asked, with the scale, is in {str(beside)!r}", quiet)
-    elif found.name in _MUTE:
-        note(f"{found.title} has no place for the scale: tell raters {tasks._instruction!r}", quiet)
-    if (second := found._beside(out)) is not None:
-        note(f"{found.title} needs its configuration as well: {str(second)!r}", quiet)
-    return len(tasks.to_rate)
-
-
-#: Plain tables have no place for the question; a text file beside them has it.
-_PLAIN = ("csv", "tsv", "jsonl", "parquet")
-#: Formats without a place for the question that raters are asked.
-_MUTE = ("appraise", "mqm", "mt-metrics-eval", "wmt-da")
-
-
-def _for_raters(tasks: Tasks) -> str:
-    """What raters must know of a plain table: the question, the scale and the instructions."""
-    told = [*(each._instruction.strip() for each in tasks._each), tasks.instructions.strip()]
-    how = "Fill in the score of every row that says yes under rate. Leave key as it is."
-    return "\n\n".join([*filter(None, told), how]) + "\n"
+    made = hand_out_to(found, each, out) if each else hand_out(found, tasks, out)
+    notes(made.notes, quiet)
+    return len({s.key for t in each.values() or [tasks] for s in t.to_rate})
 
 
 What = Annotated[
@@ -148,6 +133,12 @@ def export(
     context: int = option(
         2, "K", "Neighbours of the document on either side, marked as not to be rated.", min=0
     ),
+    raters: str | None = option(
+        None,
+        "A,B,…",
+        "For each of these raters, in another random order: segments are shared out, each to as "
+        "many raters as it needs. One file per rater, or one with their lists (Pearmut).",
+    ),
     log: str | None = option(
         None, "FILE", "The log that scores go back to. Default: the pool of the sheet."
     ),
@@ -174,10 +165,12 @@ def export(
         _export_back(campaign, out, to, log, name, source, force, json, quiet)
         return
     tasks = what in ("unrated", "incomplete", "all", "last")
+    if raters is not None and not tasks:
+        raise typer.BadParameter("--raters is for segments to rate: leave out --what, or say all.")
     check_target(out, to, force)
     with Campaign(campaign) as study:
         if tasks:
-            count = write_tasks(study, out, to, what, context, quiet)
+            count = write_tasks(study, out, to, what, context, quiet, parse.names(raters))
         elif what == "ratings":
             ratings, written = (
                 study.store.rated(),

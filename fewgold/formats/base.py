@@ -652,10 +652,16 @@ class Format(ABC):
     suffixes: ClassVar[tuple[str, ...]]
     #: Whether what it writes holds the scores of several criteria.
     _several: ClassVar[bool] = False
+    #: Whether one file holds a list for each rater.
+    _assigns: ClassVar[bool] = False
 
     def _beside(self, path: str | Path) -> Path | None:
         """A second file that `write_tasks` puts beside the first, such as a configuration."""
         return None
+
+    def _write_assigned(self, tasks: Mapping[str, Tasks], path: str | Path) -> None:
+        """What the tool imports, with a list for each rater; of formats that assign."""
+        raise NotImplementedError
 
     @abstractmethod
     def _recognises(self, probe: Probe) -> bool:

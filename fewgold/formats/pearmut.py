@@ -266,14 +266,44 @@ def _shown(text: str) -> str:
     return f"\u200b{text}" if text.lstrip().startswith("<") else text
 
 
+def _info(tasks: Tasks, assignment: str, users: list[str] | int) -> dict[str, Any]:
+    """What Pearmut must know of a campaign beside its items."""
+    info: dict[str, Any] = {
+        "assignment": assignment,
+        "protocol": "DA",
+        "shuffle": False,
+        "instructions": to_html(tasks.instructions) + html.escape(tasks._instruction),
+        "users": users,
+    }
+    # Pearmut's own slider goes from 0 to 100, the better the more.
+    own = tasks.limits == (0, 100) and tasks.higher_is_better is not False
+    if tasks.limits is not None and not own:
+        low, high = map(number, tasks.limits)
+        by = 1 if shared.options(tasks.limits) else shared.step(tasks.limits)
+        info["sliders"] = [{"name": Layout(tasks).score, "min": low, "max": high, "step": by}]
+    return info
+
+
+def _documents(tasks: Tasks) -> list[list[dict[str, Any]]]:
+    """The items of each document in which there is something to rate."""
+    documents: list[list[Segment]] = []
+    for segment in tasks.segments:
+        last = documents[-1][-1] if documents else None
+        if last and last.document and last.document == segment.document:
+            documents[-1].append(segment)
+        else:
+            documents.append([segment])
+    return [list(map(item, found)) for found in documents if any(s.rate for s in found)]
+
+
 class Pearmut(Format):
     """Campaigns and annotations of Pearmut.
 
     Documents go out whole. Neighbours that give context are items without any output to rate;
     what a system made of them stands in the message above, marked as not to be rated. All raters
-    draw documents from one pool (``single-stream``), so each segment is rated once. The key is
-    the ``item_id``. A scale other than 0 to 100, or one where less is better, becomes a slider of
-    its own.
+    draw documents from one pool (``single-stream``), so each segment is rated once; with an order
+    for each rater they have lists of their own (``task-based``). The key is the ``item_id``. A
+    scale other than 0 to 100, or one where less is better, becomes a slider of its own.
 
     A **row** is one output of one segment in one line: a line with a document of 5 segments and
     2 systems has 10. A segment without outputs is one row of context; a segment that was passed
@@ -291,6 +321,7 @@ class Pearmut(Format):
     name = "pearmut"
     title = "Pearmut"
     suffixes = (".json", ".jsonl")
+    _assigns = True
 
     def _recognises(self, probe: Probe) -> bool:
         """True for lines with item, annotation and user, and for a campaign."""
@@ -307,29 +338,16 @@ class Pearmut(Format):
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """A campaign, for ``pearmut add``."""
-        layout = Layout(tasks)
-        info: dict[str, Any] = {
-            "assignment": "single-stream",
-            "protocol": "DA",
-            "shuffle": False,
-            "instructions": to_html(tasks.instructions) + html.escape(tasks._instruction),
-            "users": list(tasks.raters) or 1,
-        }
-        # Pearmut's own slider goes from 0 to 100, the better the more.
-        own = tasks.limits == (0, 100) and tasks.higher_is_better is not False
-        if tasks.limits is not None and not own:
-            low, high = map(number, tasks.limits)
-            by = 1 if shared.options(tasks.limits) else shared.step(tasks.limits)
-            info["sliders"] = [{"name": layout.score, "min": low, "max": high, "step": by}]
-        documents: list[list[Segment]] = []
-        for segment in tasks.segments:
-            last = documents[-1][-1] if documents else None
-            if last and last.document and last.document == segment.document:
-                documents[-1].append(segment)
-            else:
-                documents.append([segment])
-        listed = [list(map(item, found)) for found in documents if any(s.rate for s in found)]
-        campaign = {"campaign_id": tasks.name, "info": info, "data": listed}
+        info = _info(tasks, "single-stream", list(tasks.raters) or 1)
+        campaign = {"campaign_id": tasks.name, "info": info, "data": _documents(tasks)}
+        write_texts({Path(path): dumps(campaign, indent=1) + "\n"})
+
+    def _write_assigned(self, tasks: Mapping[str, Tasks], path: str | Path) -> None:
+        """A campaign in which every rater has documents of their own."""
+        first = next(iter(tasks.values()))
+        info = _info(first, "task-based", list(tasks))
+        data = [_documents(own) for own in tasks.values()]
+        campaign = {"campaign_id": first.name, "info": info, "data": data}
         write_texts({Path(path): dumps(campaign, indent=1) + "\n"})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:

@@ -28,6 +28,7 @@ from fewgold.common.temporary import TemporaryFolder
 from fewgold.common.text import fixed, plain_value
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
+from fewgold.formats.handout import hand_out, hand_out_to
 from fewgold.plots.style import available
 from fewgold.report.study_sections import WITHOUT
 from fewgold.web import explore_view as views
@@ -232,16 +233,25 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
     @router.get("/tasks")
-    def tasks(request: Request, to: str | None = None, which: str | None = None) -> Response:
+    def tasks(
+        request: Request, to: str | None = None, which: str | None = None, raters: str = ""
+    ) -> Response:  # fmt: skip
         form, wanted = formats.get(to or "csv"), which or "unrated"
         if wanted not in WHICH:
             raise FewgoldError(f"which must be one of {', '.join(WHICH)}; got {wanted[:40]!r}.")
         with looking(site, known) as view:
-            found = view.campaign.tasks(wanted)
+            names = [name for part in raters.split(",") if (name := part.strip())]
+            each = view.campaign.tasks_for(names, wanted) if names else {}
+            written = [*each.values()] or [view.campaign.tasks(wanted)]
+            found = max(written, key=lambda tasks: len(tasks.to_rate))
             if not found.to_rate:
                 raise DataError("there is nothing to rate: every such segment has its answers.")
             formats.check_criteria(form, found)
-            return _written("to_rate", form, lambda path: form.write_tasks(found, path))
+
+            def write(path: Path) -> None:
+                hand_out_to(form, each, path) if each else hand_out(form, found, path)
+
+            return _written("to_rate", form, write)
 
 
 def _formats() -> list[tuple[str, str]]:

@@ -1,0 +1,112 @@
+"""What goes to raters: tasks for a tool, the scale with them, an order for each rater."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fewgold.errors import DataError, FewgoldError
+from fewgold.formats.base import Format, Tasks
+
+#: Plain tables have no place for the question; a text file beside them has it.
+_PLAIN = ("csv", "tsv", "jsonl", "parquet")
+#: Formats without a place for the question that raters are asked.
+_MUTE = ("appraise", "mqm", "mt-metrics-eval", "wmt-da")
+#: Tools that show everybody the same order, and what each rater needs to have one of their own.
+_SHARED = {
+    "label-studio": "a project", "label-studio-csv": "a project", "argilla": "a dataset",
+    "potato": "a server", "appraise": "a campaign",
+}  # fmt: skip
+#: Formats of published ratings, which nobody rates from.
+_PUBLISHED = ("mqm", "mqm-averages", "mt-metrics-eval", "wmt-da")
+
+
+@dataclass(frozen=True)
+class Handout:
+    """What was written for raters, and what its owner must know of it."""
+
+    files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+
+def hand_out(form: Format, tasks: Tasks, path: str | Path) -> Handout:
+    """Write tasks for all raters, with the question and the scale beside a plain table."""
+    return _written(form, tasks, Path(path))
+
+
+def hand_out_to(form: Format, tasks: Mapping[str, Tasks], path: str | Path) -> Handout:
+    """Write tasks for each rater in an order of their own.
+
+    One file where the tool gives each rater a list (Pearmut), else one file for each, with the
+    rater's name in its own.
+    """
+    if form.name in _PUBLISHED:
+        raise DataError(
+            f"{form.title} is for published ratings and knows no order of raters. Leave the raters "
+            "out, or choose a format that people rate in."
+        )
+    kept = {rater: own for rater, own in tasks.items() if own.to_rate}
+    if form._assigns:
+        form._write_assigned(kept, path)
+        return Handout((Path(path),))
+    made = [_written(form, own, place) for own, place in _places(kept, Path(path))]
+    notes = dict.fromkeys(note for one in made for note in one.notes)
+    if (what := _SHARED.get(form.name)) is not None:
+        told = (
+            f"{form.title} shows everybody the order of its file: give each rater {what} of their "
+            "own, with their file"
+        )
+        notes = {told: None, **notes}
+    return Handout(tuple(file for one in made for file in one.files), tuple(notes))
+
+
+def raters_of(names: list[str]) -> tuple[str, ...]:
+    """Names of raters, each once."""
+    told = tuple(name.strip() for name in names)
+    for name in told:
+        if not name or len(name) > 80 or not name.isprintable():
+            raise FewgoldError("a rater needs a name of 1 to 80 characters that can be printed.")
+        if told.count(name) > 1:
+            raise FewgoldError(f"the rater {name!r} is there twice. Name each rater once.")
+    return told
+
+
+def _places(tasks: Mapping[str, Tasks], path: Path) -> list[tuple[Tasks, Path]]:
+    """The file of each rater: ``to_rate.xlsx`` becomes ``to_rate-ann.xlsx``."""
+    suffix = "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix
+    stem, taken = path.name.removesuffix(suffix), set[str]()
+    found = []
+    for rater, own in tasks.items():
+        plain = re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
+        name, count = plain, 1
+        while name.lower() in taken:
+            count += 1
+            name = f"{plain}-{count}"
+        taken.add(name.lower())
+        found.append((own, path.with_name(f"{stem}-{name}{suffix}")))
+    return found
+
+
+def _written(form: Format, tasks: Tasks, path: Path) -> Handout:
+    form.write_tasks(tasks, path)
+    files, notes = [path], []
+    if form.name in _PLAIN:
+        beside = Path(f"{path}.README.txt")
+        beside.write_text(_for_raters(tasks), encoding="utf-8")
+        files.append(beside)
+        notes.append(f"what raters are asked, with the scale, is in {str(beside)!r}")
+    elif form.name in _MUTE:
+        notes.append(f"{form.title} has no place for the scale: tell raters {tasks._instruction!r}")
+    if (second := form._beside(path)) is not None:
+        files.append(second)
+        notes.append(f"{form.title} needs its configuration as well: {str(second)!r}")
+    return Handout(tuple(files), tuple(notes))
+
+
+def _for_raters(tasks: Tasks) -> str:
+    """What raters must know of a plain table: the question, the scale and the instructions."""
+    told = [*(each._instruction.strip() for each in tasks._each), tasks.instructions.strip()]
+    how = "Fill in the score of every row that says yes under rate. Leave key as it is."
+    return "\n\n".join([*filter(None, told), how]) + "\n"
