@@ -308,7 +308,68 @@ def test_promptfoo_tables_with_a_status_column(tmp_path: Path) -> None:
     )
     frame = logs.read(tmp_path / "n.csv").frame()
     assert len(frame) == 4 and frame["system"].nunique() == 2
-    first = frame[frame["system"].str.startswith("[o3]")].set_index("input")
+    assert set(frame["system"]) == {"gpt", "o3"}
+    first = frame[frame["system"] == "o3"].set_index("input")
     assert [float(v) for v in first["metric.passed"]] == [0, 1]
     assert [float(v) for v in first["metric.score"]] == [0.25, 0.9]
     assert "human" not in frame and "Score" not in frame
+
+
+def test_grading_by_hand_in_promptfoo_is_a_human_score_and_its_verdicts_are_no_metrics(
+    tmp_path: Path,
+) -> None:
+    """A person's score overwrites the verdict, which then is no metric of that output."""
+    rows = made.promptfoo_rows()
+    reason = "Manual result (overrides all other grading results)"
+    for row, score in zip(rows[:3], (0.25, 1, 0), strict=True):
+        row["score"], row["success"] = score, score > 0.5
+        row["gradingResult"] |= {"score": score, "pass": score > 0.5, "reason": reason}
+    # Thumbs add an assertion; a score alone does not.
+    rows[1]["gradingResult"]["componentResults"].append(
+        {"pass": True, "score": 1, "reason": reason, "assertion": {"type": "human"}}
+    )
+    path = made.dump_lines(tmp_path / "r.jsonl", rows)
+    log = logs.read(path)
+    frame = log.frame()
+    assert frame["human"].dropna().tolist() == [0.25, 1, 0]
+    assert not {"metric.passed", "metric.score"} & set(frame.columns)
+    assert {"contains", "llm-rubric", "clarity"} <= set(frame.columns)
+    assert "graded by hand" in " ".join(log.sentences)
+    told = "Status,Score,Metric: tone,Grader Reason,Comment"
+    (tmp_path / "n.csv").write_text(
+        f'q,"[gpt] Say {{{{q}}}}",{told}\n'
+        f"2+2?,4,PASS,0.90,0.5,{reason},\n3+3?,7,FAIL,0.00,0.25,wrong,\n"
+        f"4+4?,8,ERROR,0.00,1,{reason},\n",  # as is written of one that had passed
+        encoding="utf-8",
+    )
+    frame = logs.read(tmp_path / "n.csv").frame()
+    assert frame["human"].dropna().tolist() == [0.9, 0] and frame["tone"].tolist() == [0.5, 0.25, 1]
+    assert frame["output"].tolist() == ["4", "7", "8"] and "error" not in frame
+    assert "metric.score" not in frame
+    (tmp_path / "o.csv").write_text(
+        'q,"[gpt] Say {{q}}"\n'
+        f'2+2?,"[PASS] (0.75)\n\n4\n\nPass Reason: {reason}"\n3+3?,"[FAIL] (0.1)\n\n7"\n',
+        encoding="utf-8",
+    )
+    frame = logs.read(tmp_path / "o.csv").frame()
+    assert frame["human"].dropna().tolist() == [0.75] and frame["output"].tolist() == ["4", "7"]
+
+
+def test_one_long_prompt_of_promptfoo_is_one_for_all_providers(tmp_path: Path) -> None:
+    long = "Answer in one sentence, politely, and without any word that is not needed: "
+    rows = []
+    for k, (provider, prompt) in enumerate((s, t) for s in "ab" for t in (long, long + "!")):
+        rows.append({
+            "testIdx": 0, "promptIdx": k, "provider": {"id": provider}, "vars": {"q": "2+2?"},
+            "prompt": {"raw": prompt, "label": prompt}, "success": True, "score": 0.5,
+            "gradingResult": {"pass": True, "score": 0.5}, "namedScores": {},
+            "response": {"output": "4"},
+        })  # fmt: skip
+    path = made.dump_lines(tmp_path / "two.jsonl", rows)
+    systems = logs.read(path).frame()["system"].tolist()
+    assert systems == ["a / prompt 1", "a / prompt 2", "b / prompt 1", "b / prompt 2"]
+    path = made.dump_lines(tmp_path / "one.jsonl", rows[::2])
+    assert logs.read(path).frame()["system"].tolist() == ["a", "b"]
+    heads = ",".join(f'"[{r["provider"]["id"]}] {r["prompt"]["label"]}"' for r in rows)
+    (tmp_path / "t.csv").write_text(f"q,{heads}\n2+2?" + ",[PASS] 4" * 4 + "\n", encoding="utf-8")
+    assert logs.read(tmp_path / "t.csv").frame()["system"].tolist() == systems

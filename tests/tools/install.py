@@ -3,8 +3,9 @@
     python tests/tools/install.py             all of tools.toml
     python tests/tools/install.py pearmut     one of them
 
-The environments are .venv-tools-NAME beside pyproject.toml, made with venv and pip. A tool that
-cannot be installed is named in the end with the reason, and its tests are skipped.
+The environments are .venv-tools-NAME beside pyproject.toml, made with venv and pip, and for tools
+in JavaScript with an npm that pip brings. A tool that cannot be installed is named in the end with
+the reason, and its tests are skipped.
 """
 
 from __future__ import annotations
@@ -62,14 +63,18 @@ def run(*words: str | Path) -> None:
 def install(name: str) -> None:
     """Make the environment of one tool, unless it is there in this version."""
     tool, folder = TOOLS[name], place(name)
-    ready = folder / ".ready"
-    if ready.is_file() and ready.read_text() == tool["package"]:
+    packages = [tool["package"], *tool.get("with", [])]
+    ready, wanted = folder / ".ready", " ".join([*packages, *tool.get("npm", [])])
+    if ready.is_file() and ready.read_text() == wanted:
         return
     shutil.rmtree(folder, ignore_errors=True)
     run(python(tool.get("python", "3.11")), "-m", "venv", folder)
     pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
-    run(*pip, "--disable-pip-version-check", tool["package"], *tool.get("with", []))
-    ready.write_text(tool["package"])
+    run(*pip, "--disable-pip-version-check", *packages)
+    if tool.get("npm"):
+        npm = [folder / "bin" / "npm", "install", "--prefix", folder, "--no-audit", "--no-fund"]
+        run(*npm, "--omit=optional", "--ignore-scripts", "--no-package-lock", *tool["npm"])
+    ready.write_text(wanted)
 
 
 def main(names: list[str]) -> int:
@@ -78,7 +83,9 @@ def main(names: list[str]) -> int:
         if name not in TOOLS:
             print(f"There is no tool {name!r}. Known: {', '.join(TOOLS)}.", file=sys.stderr)
             return 2
-        print(f"{TOOLS[name]['package']} ...", flush=True)
+        print(
+            " ".join([TOOLS[name]["package"], *TOOLS[name].get("npm", [])[:1]]), "...", flush=True
+        )
         try:
             install(name)
         except (RuntimeError, subprocess.TimeoutExpired) as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fewgold.errors import DataError
@@ -17,6 +19,7 @@ from fewgold.formats.logs.base import (
     dumped,
     label,
     mean,
+    number,
     objects,
     parsed,
     said,
@@ -27,6 +30,12 @@ _FIELDS = {"vars", "provider", "success", "gradingResult", "namedScores", "testI
            "latencyMs", "testCase"}  # fmt: skip
 # A cell of CSV: the verdict, perhaps scores in brackets, the output, perhaps the grader's reason.
 _CELL = re.compile(r"\[(PASS|FAIL|ERROR)\][ \t]*(?:\(([^)\n]*)\))?\s*(.*)", re.DOTALL)
+# What stands as the reason where a person graded, who overwrites verdict and score.
+_MANUAL = "Manual result"
+_GRADED = (
+    "graded by hand, which overwrites verdict and score: these two are no metrics here, while "
+    "assertions and named scores are"
+)
 _REASON = re.compile(r"\n\s*(?:Pass|Fail) Reason: .*\Z", re.DOTALL)
 
 
@@ -61,9 +70,9 @@ class Promptfoo(LogFormat):
             rows = list(_results(file))
         else:
             _table(found, read_file(file.path))
-            return found.done()
-        prompts = {key for _, r in rows if isinstance(r, Mapping) for key in [_prompt(r)] if key}
-        providers = {_provider(r) for _, r in rows if isinstance(r, Mapping)} - {""}
+            return _done(found)
+        whole = [r for _, r in rows if isinstance(r, Mapping)]
+        prompts = _prompts((_place(r), _label(r)) for r in whole)
         first: dict[str, str] = {}  # the test case with these variables that came first
         for place, row in rows:
             if not isinstance(row, Mapping):
@@ -81,11 +90,9 @@ class Promptfoo(LogFormat):
             base = first.setdefault(
                 f"{variables}{told}{label(row.get('description'))}", test or str(len(first))
             )
-            system = " / ".join(filter(None, (
-                _provider(row), _prompt(row) if len(prompts) > 1 or not providers else "",
-            )))  # fmt: skip
+            system = _system(_provider(row), prompts[_label(row)])
             found.use(_output(row, base, system, held))
-        return found.done()
+        return _done(found)
 
 
 def _is_results(whole: Any) -> bool:
@@ -115,18 +122,55 @@ def _provider(row: Mapping[str, Any]) -> str:
     return label(given)
 
 
-def _prompt(row: Mapping[str, Any]) -> str:
-    """What a prompt is called: its label where it is short, else its number."""
-    name = label(at(row, "prompt", "label"))
-    number = label(row.get("promptIdx"))
-    short = name and len(name) <= 60 and "\n" not in name
-    return name if short else f"prompt {number}" if number else ""
+def _label(row: Mapping[str, Any]) -> str:
+    """What tells a prompt from others: its label, else its number."""
+    return label(at(row, "prompt", "label")) or label(row.get("promptIdx"))
+
+
+def _place(row: Mapping[str, Any]) -> float:
+    place = number(row.get("promptIdx"))
+    return math.inf if place is None else place
+
+
+def _prompts(given: Iterable[tuple[float, str]]) -> dict[str, str]:
+    """Labels of prompts with what they are called: long ones by number; one alone has no name."""
+    labels = dict.fromkeys(text for _, text in sorted(given))
+    short = {t: len(t) <= 60 and "\n" not in t and not t.isdigit() for t in labels}
+    called = {t: t if short[t] else f"prompt {k}" for k, t in enumerate(labels, 1)}
+    return called if len(called) > 1 else dict.fromkeys(called, "")
+
+
+def _system(provider: str, prompt: str) -> str:
+    return " / ".join(filter(None, (provider, prompt)))
+
+
+def _by_hand(row: Mapping[str, Any]) -> Any:
+    """The score that a person gave on the page of promptfoo, or None."""
+    grading = row.get("gradingResult")
+    if str(at(grading, "reason") or "").startswith(_MANUAL):
+        return at(grading, "score")
+    for part in objects(at(grading, "componentResults")):
+        if label(at(part, "assertion", "type")) == "human":
+            return part.get("score") if part.get("score") is not None else part.get("pass")
+    return None
+
+
+def _done(found: Gathered) -> EvalLog:
+    """The log, without the verdicts and scores where people may have overwritten them."""
+    if any(o.human for o in found.outputs):
+        found.notes.append(_GRADED)
+        found.outputs = [
+            replace(o, scores={n: v for n, v in o.scores.items() if n not in ("passed", "score")})
+            for o in found.outputs
+        ]
+    return found.done()
 
 
 def _output(row: Mapping[str, Any], base: str, system: str, variables: Any) -> Output:
     grading = row.get("gradingResult")
     scores: dict[str, Any] = {}
-    human: dict[str, Any] = {}
+    given = _by_hand(row)
+    human = {} if given is None else {"human": given}
     error = row.get("error")
     bare = not grading and row.get("response") is None
     failed = row.get("failureReason") == 2 or (bare and bool(error))
@@ -140,9 +184,7 @@ def _output(row: Mapping[str, Any], base: str, system: str, variables: Any) -> O
     for part in objects(at(grading, "componentResults")):
         kind = label(at(part, "assertion", "type"))
         value = part.get("score") if part.get("score") is not None else part.get("pass")
-        if kind == "human":
-            human.setdefault("human", value)
-        elif kind and not at(part, "assertion", "metric"):
+        if kind and kind != "human" and not at(part, "assertion", "metric"):
             parts.setdefault(kind, []).append(value)
     for kind, values in parts.items():
         if kind not in scores:
@@ -180,8 +222,18 @@ def _chat(prompt: Any) -> Any:
 # CSV: a column for each variable, and one for each provider and prompt --------------------------
 
 
+_HEADING = re.compile(r"\s*\[([^\]]+)\]\s*(.*?)\s*", re.DOTALL)
+
+
 def _is_system(name: str) -> bool:
-    return re.match(r"\s*\[[^\]]+\]", name) is not None
+    return _HEADING.match(name) is not None
+
+
+def _heading(name: str) -> tuple[str, str]:
+    """Provider and prompt."""
+    found = _HEADING.fullmatch(name)
+    assert found is not None  # of _is_system
+    return found[1], found[2]
 
 
 _BESIDE = ("status", "score", "named scores", "grader reason", "comment")
@@ -212,6 +264,9 @@ def _table(found: Gathered, table: TableFile) -> None:
     beside = {p: _beside(table.header, p) for p in places}
     taken = {*places, *(k for columns in beside.values() for k in columns.values())}
     variables = [k for k in range(len(table.header)) if k not in taken]
+    headings = {p: _heading(table.header[p]) for p in places}
+    prompts = _prompts((p, prompt) for p, (_, prompt) in headings.items())
+    systems = {p: _system(made, prompts[prompt]) for p, (made, prompt) in headings.items()}
     first: dict[str, str] = {}
     for k, row in enumerate(table.rows, 1):
         if row.why:
@@ -222,11 +277,15 @@ def _table(found: Gathered, table: TableFile) -> None:
         outputs = []
         for p in places:
             scores: dict[str, Any] = {}
+            by_hand = False
             if beside[p]:
                 said_of = {n: str(row.cells[k] or "").strip() for n, k in beside[p].items()}
                 verdict, text = said_of["status"].upper(), str(row.cells[p] or "").strip()
                 if verdict not in ("PASS", "FAIL", "ERROR"):
                     continue
+                by_hand = said_of.get("grader reason", "").startswith(_MANUAL)
+                if by_hand and verdict == "ERROR":
+                    verdict = "FAIL"  # what promptfoo writes of one that a person turned down
                 graded = {"score": said_of.get("score", "")}
                 graded |= {
                     n[7:].strip(): v for n, v in said_of.items() if n[:7].lower() == "metric:"
@@ -238,12 +297,14 @@ def _table(found: Gathered, table: TableFile) -> None:
                 if cell is None:
                     continue
                 verdict, numbers, text = cell[1], cell[2] or "", _REASON.sub("", cell[3]).strip()
+                by_hand = f" Reason: {_MANUAL}" in cell[3]
                 if verdict != "ERROR":
                     scores = {"passed": verdict == "PASS", **_numbers(numbers)}
             failed = {"error": text} if verdict == "ERROR" else {}
+            human = {"human": scores.get("score", scores.get("passed"))} if by_hand else {}
             outputs.append(Output(
-                base, said(given), "" if failed else text, "", table.header[p].strip(),
-                scores=scores, keep={"vars": given, **failed},
+                base, said(given), "" if failed else text, "", systems[p],
+                scores=scores, human=human, keep={"vars": given, **failed},
             ))  # fmt: skip
         if outputs:
             found.use(*outputs)
