@@ -90,7 +90,7 @@ __all__ = [
     "testing",
 ]
 
-# Loaded when first used (PEP 562): the command line answers --help without waiting for numpy.
+# Loaded on first use (PEP 562), so that --help does not wait for numpy.
 _HOME = {
     "Campaign": "campaign",
     "Cost": "samplers",

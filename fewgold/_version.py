@@ -1,3 +1,3 @@
-"""The version, in a module of its own so that signatures need not import the package."""
+"""The version, in its own module so that signatures need not import the whole package."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Several ratings of a segment: one score by a stated rule, and how far the raters agree."""
+"""Several ratings per segment: combine them into one score, and measure how far raters agree."""
 
 from __future__ import annotations
 
@@ -46,25 +46,26 @@ def krippendorff(y: FloatArray, item: IntArray) -> float:
     return float(1 - observed / expected) if expected > 0 else float("nan")
 
 
-#: Items with two ratings below which the interval of Krippendorff's α is too narrow.
+#: With fewer items than this that have two ratings, the interval of Krippendorff's α is too narrow.
 FEW_SHARED = 30
 
 
 def few_shared(shared: int) -> str:
-    """What readers must know of `krippendorff_interval` where few items are shared; else empty.
+    """Warning about `krippendorff_interval` if few items are shared, otherwise empty.
 
-    In simulations with 10 shared items intervals of 95% held between 91.7% and 93.5% of the time.
+    In simulations with 10 shared items, 95% intervals covered α between 91.7% and 93.5% of the
+    time.
     """
     if not 0 < shared < FEW_SHARED:
         return ""
     return (
         f"With fewer than {FEW_SHARED} shared items this interval of Krippendorff's α is too "
-        "narrow: with 10, those of 95% held 92% to 94% of the time in simulations."
+        "narrow: in simulations with 10 items, 95% intervals covered α 92% to 94% of the time."
     )
 
 
 def krippendorff_interval(y: FloatArray, item: IntArray, confidence: float = 0.95) -> Interval:
-    """Jackknife interval of `krippendorff` for items like these; approximate.
+    """Approximate jackknife interval of `krippendorff`, for items like these.
 
     Student's interval for ln(1 − α), the log of the ratio of disagreement within items to that of
     all values, with the jackknife's standard error over the items. NaN for fewer than three items
@@ -113,7 +114,7 @@ def krippendorff_nominal(y: FloatArray, item: IntArray) -> float:
     cell, count = np.unique(item * wide + value, return_counts=True)
     per = np.bincount(item)
     alike = np.bincount(cell // wide, count.astype(np.float64) ** 2, per.size)
-    # Of each item m² − Σ n_c² ordered pairs differ, and a value is paired with m − 1 others.
+    # In each item m² − Σ n_c² ordered pairs differ, and a value is paired with m − 1 others.
     observed = ((per**2 - alike) / np.maximum(per - 1, 1)).sum() / y.size
     expected = (y.size**2 - (np.bincount(value).astype(np.float64) ** 2).sum()) / (
         y.size * (y.size - 1)
@@ -134,10 +135,11 @@ class Components:
     Parameters
     ----------
     segment, rater, residual
-        Variances; negative estimates are set to 0. ``residual`` holds what a rater makes of a
-        particular segment as well as whims of the moment.
+        Variances; negative estimates are set to 0. ``residual`` includes both the rater-by-segment
+        interaction and random error.
     circles
-        Sets of raters that no shared segment ties together; 1 if all are tied.
+        Number of sets of raters that are not linked by any shared segment; 1 if all raters are
+        linked.
     freedom
         Degrees of freedom of the residual.
     """
@@ -155,7 +157,7 @@ class Components:
 
     @property
     def icc_consistency(self) -> float:
-        """The same for raters whose level does not matter, ICC(3,1): consistency."""
+        """As `icc`, but ignoring differences in the raters' mean levels, ICC(3,1): consistency."""
         return _share(self.segment, self.segment + self.residual)
 
 
@@ -179,7 +181,7 @@ def components(segment: IntArray, rater: IntArray, score: FloatArray) -> Compone
     score = score - score.mean()
     n, segments, raters = score.size, int(segment.max()) + 1, int(rater.max()) + 1
     per_segment, per_rater = np.bincount(segment), np.bincount(rater)
-    # Raters after segments: indicators less their mean over the ratings of the segment.
+    # Raters adjusted for segments: indicators minus their mean over the ratings of the segment.
     indicator = np.zeros((raters, n))
     indicator[rater, np.arange(n)] = 1.0
     own = np.stack([np.bincount(segment, row, segments) / per_segment for row in indicator])
@@ -197,7 +199,7 @@ def components(segment: IntArray, rater: IntArray, score: FloatArray) -> Compone
         return Components(np.nan, np.nan, np.nan, circles, max(freedom, 0))
     residual = max(float((y**2).sum()) - explained, 0.0) / freedom
     between = (explained - rank * residual) / float(np.trace(table))
-    # Segments after raters: R(s | r) = R(s) + R(r | s) − R(r).
+    # Segments adjusted for raters: R(s | r) = R(s) + R(r | s) − R(r).
     squares = float((per_segment * mean**2).sum()) + explained
     squares -= float((np.bincount(rater, score) ** 2 / per_rater).sum())
     cell = np.unique(segment * raters + rater, return_counts=True)
@@ -221,7 +223,7 @@ class RaterError(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How raters compare on the segments that they share.
+    """How far raters agree on the segments that they share.
 
     Parameters
     ----------
@@ -235,11 +237,11 @@ class Agreement:
     repeat_sd
         Standard deviation of a rater's answers to the same segment; NaN without repeats.
     segments, shared
-        Segments rated, and those rated by two or more.
+        Segments rated, and segments rated by two or more raters.
     ids, segment, rater
         Which segment and rater each single rating is of.
     notes
-        What could not be told, and why.
+        What could not be computed, and why.
     """
 
     table: pd.DataFrame
@@ -264,14 +266,14 @@ class Agreement:
         ===================  =====================================================================
         ``answers``          ratings given, repeats included
         ``segments``         segments rated; ``mean`` and ``sd`` of their scores
-        ``shared``           segments that others rated too, on which the next four rows use
-        ``deviation``        by how much above the mean of the others, on average
-        ``deviation_se``     its standard error, as segments vary and raters stay the same
+        ``shared``           segments that others rated too, which the next four rows use
+        ``deviation``        mean difference from the mean of the others
+        ``deviation_se``     its standard error, with segments random and raters fixed
         ``correlation``      with the mean of the others; NaN for fewer than three segments
-        ``same``             share of the others who gave the very same score
+        ``same``             share of the others who gave exactly the same score
         ``repeats``          segments rated more than once
-        ``self_same``        share of these with first and last score the same
-        ``self_difference``  mean distance of first and last score
+        ``self_same``        share of these with the same first and last score
+        ``self_difference``  mean distance between first and last score
         ===================  =====================================================================
         """
         return self.table.copy()
@@ -280,22 +282,25 @@ class Agreement:
         """Standard error of an estimate from these ratings, including that due to the raters.
 
         ``answers``
-            The pool rated by these raters as they answered: the standard error of the estimate.
+            These raters with these answers: the standard error of the estimate.
         ``these``
             The same raters on another day. The residual variance does not shrink as more of the
-            pool is rated, so no finite population correction applies to it: + σ² Σ (w² −
+            pool is rated, so no finite population correction applies to it: this adds σ² Σ (w² −
             influence²)/m, with m raters of the segment.
         ``any``
-            Any raters like these: also + σ_rater² Σ a², where a is a rater's share of the
-            estimate. With one rater it cannot be estimated, with three only roughly: the degrees
-            of freedom are Satterthwaite's, with one less than the raters for this part.
+            Any raters like these: this also adds σ_rater² Σ a², where a is a rater's share of the
+            estimate. It cannot be estimated with one rater, and only roughly with three. The
+            degrees of freedom are Satterthwaite's; this part has one less than the number of
+            raters.
 
         Differences between raters within the sample are part of the estimate's standard error too,
         so that ``any`` is slightly too large, by at most a segment's share of σ_rater².
         """
         check_choice("target", target, TARGETS)
         if estimate.value.ndim:
-            raise DataError("the error due to raters is computed for one study, not for a batch.")
+            raise DataError(
+                "the error due to raters is computed for one study, not for a batch of draws."
+            )
         se, df = float(estimate.se), float(estimate.df)
         if target == "answers":
             return RaterError(se, df)
@@ -400,9 +405,9 @@ def _notes(raters: int, score: FloatArray, per: IntArray, found: Components) -> 
 def prediction_errors(pools: Mapping[str, Agreement]) -> pd.Series[float]:
     """Error of predicting each rater's mean score from the other raters of the same segments.
 
-    The distance between the mean score of a rater and that of the others on the segments that
-    they share, averaged over pools such as the outputs of several systems (Saldías et al. 2022,
-    Table 12). Raters who share no segment with others are NaN.
+    The absolute difference between a rater's mean score and that of the other raters on the
+    segments they share, averaged over pools such as the outputs of several systems (Saldías et al.
+    2022, Table 12). Raters who share no segment with others are NaN.
 
     Parameters
     ----------
@@ -412,12 +417,12 @@ def prediction_errors(pools: Mapping[str, Agreement]) -> pd.Series[float]:
     Returns
     -------
     pandas.Series
-        One error per rater, in the order in which raters first occur.
+        One error per rater, in order of first appearance.
     """
     import pandas as pd
 
     if not pools:
-        raise DataError("expected the agreement on at least one pool; got none.")
+        raise DataError("expected agreement results for at least one pool; got none.")
     errors = [found.table.set_index("rater")["deviation"].abs() for found in pools.values()]
     both = pd.concat(errors, axis=1)
     return both.mean(axis=1).rename("error")
@@ -441,7 +446,8 @@ def _by_rater(names: list[Any], single: Coded, every: Coded) -> tuple[float, pd.
         mine = rater == k
         both = mine & (per[segment] > 1)
         gap, m = (score - rest)[both], int(both.sum())
-        # Distance of the first and last score of each segment that this rater rated repeatedly.
+        # Distance between the first and last score of each segment that this rater rated
+        # repeatedly.
         cells, scores = pairs[every[1] == k], every[2][every[1] == k]
         _, first, count = np.unique(cells, return_index=True, return_counts=True)
         last = cells.size - 1 - np.unique(cells[::-1], return_index=True)[1]
@@ -476,7 +482,7 @@ RATERS = ("mean", "median")
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """A long table of ratings, in the order of time: nothing is overwritten.
+    """A long table of ratings in order of time, in which nothing is overwritten.
 
     Parameters
     ----------
@@ -487,8 +493,7 @@ class Answers:
     ratings
         (m,) finite numbers.
     times
-        (m,) anything that can be sorted; the order of the rows if None. Equal times keep the order
-        of the rows.
+        (m,) any sortable values; None takes the order of the rows. Ties keep the order of the rows.
 
     Examples
     --------
@@ -507,7 +512,7 @@ class Answers:
     def __post_init__(self) -> None:
         size = len(self.segments)
         if not size:
-            raise DataError("there are no answers. Expected at least one rating.")
+            raise DataError("there are no answers; expected at least one rating.")
         lengths = {len(self.segments), len(self.raters), len(self.ratings)}
         lengths |= set() if self.times is None else {len(self.times)}
         if len(lengths) > 1:
@@ -522,8 +527,9 @@ class Answers:
         if not np.isfinite(scores).all():
             row = int(np.flatnonzero(~np.isfinite(scores))[0])
             raise DataError(
-                f"{int((~np.isfinite(scores)).sum())} answers have no score, first that of rater "
-                f"{self.raters[row]!s} to segment {self.segments[row]!s}. Leave such rows out."
+                f"{int((~np.isfinite(scores)).sum())} answers have no score, the first from "
+                f"rater {self.raters[row]!s} for segment {self.segments[row]!s}. Remove these "
+                "rows."
             )
         object.__setattr__(self, "ratings", scores)
 
@@ -541,7 +547,7 @@ class Answers:
 
     @cached_property
     def _coded(self) -> Coded:
-        """Segment, rater and score of each answer in the order of time."""
+        """Segment, rater and score of each answer, in order of time."""
         at = np.arange(len(self.segments))
         if self.times is not None:
             try:
@@ -575,7 +581,7 @@ class Answers:
             found = np.bincount(inverse, score) / np.bincount(inverse)
         else:
             found = np.empty(cell.size)
-            step = 1 if repeats == "last" else -1  # of several to one place the last one stays
+            step = 1 if repeats == "last" else -1  # if several share a place, the last one stays
             found[inverse[::step]] = score[::step]
         return cell // len(self._names), cell % len(self._names), found
 
@@ -590,7 +596,7 @@ class Answers:
         }
 
     def agreement(self, repeats: str = "last") -> Agreement:
-        """How far raters agree with each other and with themselves."""
+        """How far raters agree with each other, and with themselves on repeated segments."""
         single = segment, rater, score = self._one_each(repeats)
         per, found = np.bincount(segment), components(segment, rater, score)
         alpha, nominal = krippendorff(score, segment), krippendorff_nominal(score, segment)

@@ -1,4 +1,4 @@
-"""Existing labels: a table in which people labelled some rows, and how those were chosen.
+"""Existing labels: a table with labels for some rows, and how those rows were chosen.
 
 Nobody drew these rows with fewgold, so there is no record of the design. The user says how they
 were chosen, and every result repeats it.
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 #: What `Chosen.parse` reads, for messages.
 CHOICES = "random, strata:COLUMN, whole:COLUMN or chances:COLUMN"
-# How far the number of labels may be from the sum of their chances, in standard deviations.
+# Largest accepted distance between the number of labels and the sum of the chances, in standard
+# deviations.
 _FAR = 5.0
 
 
@@ -37,8 +38,8 @@ class Chosen:
     ----------
     how
         ``random``: every row with the same chance. ``strata``: at random within each value of
-        ``column``, by any rates. ``whole``: values of ``column`` at random (conversations, users),
-        and all rows of each. ``chances``: each row with the chance that ``column`` has.
+        ``column``, at rates that may differ. ``whole``: random values of ``column`` (conversations,
+        users) with all of their rows. ``chances``: each row with the chance given in ``column``.
     column
         None for ``random``.
 
@@ -82,7 +83,7 @@ class Chosen:
         }[self.how]
 
     def design(self, table: pd.DataFrame, labelled: BoolArray) -> tuple[IntArray, Design]:
-        """The chosen rows of a table (of which few may have no label yet) and their design."""
+        """The chosen rows of a table (a few may still lack a label) and their design."""
         rows, size = np.flatnonzero(labelled), labelled.size
         if self.column is None:
             return rows, Design.simple(rows.size, size)
@@ -105,9 +106,9 @@ class Chosen:
             if bare.size:
                 shown = ", ".join(f"{names[int(h)]} ({sizes[h]:,} rows)" for h in bare[:4])
                 raise DataError(
-                    f"{bare.size} of {sizes.size} values of {self.column!r} have no labelled row: "
-                    f"{shown}{', …' if bare.size > 4 else ''}. Label some rows of each, or leave "
-                    "those rows out of the table: the score is then about the others only."
+                    f"{bare.size} of {sizes.size} values of {self.column!r} have no labelled "
+                    f"row: {shown}{', …' if bare.size > 4 else ''}. Label some rows of each, or "
+                    "remove those values from the table: the score then covers only the rest."
                 )
             return rows, Design.stratified(codes[rows], sizes)
         touched = np.flatnonzero(counts)
@@ -127,16 +128,16 @@ class Chosen:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise DataError(
-                f"the column {name!r} must hold the chance of every row to be labelled, above 0 "
-                f"and at most 1; {int(wrong.sum()):,} rows hold something else, first row "
+                f"the column {name!r} must hold each row's chance of being labelled, above 0 and "
+                f"at most 1; {int(wrong.sum()):,} rows hold something else, the first is row "
                 f"{row + 1} ({table[name].iloc[row]!s})."
             )
         n, expected = int(labelled.sum()), float(chances.sum())
         if abs(n - expected) > max(_FAR * float(np.sqrt((chances * (1 - chances)).sum())), 1.0):
             raise DataError(
-                f"the chances in {name!r} add up to {expected:,.1f}, but {n:,} rows are labelled. "
-                "They must be the chances of all rows of the table to be labelled, not weights or "
-                f"shares: multiplied by {n / expected:.4g} they would fit."
+                f"the chances in {name!r} add up to {expected:,.1f}, but {n:,} rows are "
+                "labelled. They must be each row's chance of being labelled, for all rows of the "
+                f"table, not weights or shares: multiplied by {n / expected:.4g} they would fit."
             )
         return chances
 
@@ -151,16 +152,16 @@ class Labelled(NamedTuple):
     chosen: Chosen
     roles: Roles
     notes: tuple[str, ...] = ()
-    numbered: bool = False  # no column tells rows apart, so their ids are row numbers
+    numbered: bool = False  # no column identifies rows, so row numbers serve as ids
 
     @property
     def sentence(self) -> str:
-        """What is assumed about the choice of the rows."""
+        """The assumption about how the rows were chosen."""
         return self.chosen.sentence(int(np.isfinite(self.scores).sum()), len(self.pool))
 
 
 def as_pandas(table: Any) -> pd.DataFrame:
-    """Any dataframe (pandas, polars, pyarrow, narwhals) as one of pandas."""
+    """Convert any dataframe (pandas, polars, pyarrow, narwhals) to pandas."""
     import narwhals.stable.v2 as nw
     import pandas as pd
 
@@ -219,7 +220,7 @@ def read_labelled(
         frame, id=id, document=document, system=system, orientation=orientation, need_id=False,
         other=[c for c in used if c not in (document, system, id)], **listed,
     )  # fmt: skip
-    # Here many gaps are no reason to leave a metric out: a column of its own says where they are.
+    # Many gaps are no reason to leave a metric out here: an extra column says where they are.
     gappy = found.gappy
     found = replace(
         found,
@@ -265,7 +266,7 @@ def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> Flo
             first = min(odd) if odd else next(k for k, v in enumerate(cells) if not is_gap(v))
             raise DataError(
                 f"the labels in {name!r} must be numbers, or one pair of words such as pass and "
-                f"fail; row {first + 1} has {str(cells[first])!r}. Correct it, or leave it empty."
+                f"fail; row {first + 1} has {str(cells[first])!r}. Correct it, or empty the cell."
             )
         table[k] = column.values
     known = np.isfinite(table)
@@ -280,7 +281,7 @@ def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> Flo
 
 
 def _filled(labels: list[str]) -> Any:
-    """Documents; a row without one is a document of its own."""
+    """The document of each row; a row without one becomes its own document."""
     return np.array([v or f"row {k + 1}" for k, v in enumerate(labels)])
 
 
@@ -296,9 +297,9 @@ def join_labels(
     labels
         One row per labelled item.
     on
-        The column that both have.
+        The column that both tables have.
     human
-        The column of labels in the second table; all columns that the first lacks if None.
+        The column of labels in the second table; None takes all columns that the first lacks.
     """
     keys = [on] if on in table.columns else [c.strip() for c in on.split(",")]
     table, labels = with_paths(table, keys), with_paths(labels, [*keys, human])
@@ -323,21 +324,22 @@ def join_labels(
     for row, label in enumerate(key(table)):
         if places.setdefault(label, row) != row:
             raise DataError(
-                f"{on} {':'.join(label)!r} occurs more than once in the table, so that labels "
-                "cannot be matched. Name all columns that together identify a row: --on A,B."
+                f"{on} {':'.join(label)!r} occurs more than once in the table, so labels cannot "
+                "be matched. Name all columns that together identify a row: --on A,B."
             )
     own = key(labels)
     strange = [label for label in own if label not in places]
     if strange:
         raise DataError(
             f"{len(strange):,} of {len(own):,} labels belong to rows that are not in the table, "
-            f"first {on} {':'.join(strange[0])!r}. Give the table that they were chosen from."
+            f"the first with {on} {':'.join(strange[0])!r}. Give the table from which the "
+            "labelled rows were chosen."
         )
     if len(set(own)) < len(own):
         twice = next(label for label in own if own.count(label) > 1)
         raise DataError(
-            f"{on} {':'.join(twice)!r} has more than one label. Keep one row of each, or give each "
-            "rater a column."
+            f"{on} {':'.join(twice)!r} has more than one label. Keep one row per item, or give "
+            "each rater a column."
         )
     made = table.copy()
     for name in new:

@@ -1,7 +1,7 @@
 """Several criteria per item, such as fluency and adequacy: one sample, estimates side by side.
 
-Everybody rates the same segments on every criterion, so the criteria share the sample, its design
-and its metrics. Each has its own scale, its own gaps and its own estimate.
+All criteria are rated on the same segments, so they share the sample, its design and its metrics.
+Each criterion has its own scale, gaps and estimate.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def rate(
     Parameters
     ----------
     sample
-        One sample; for a top-up also ``given``.
+        One sample; for a top-up give ``given`` as well.
     scores
         For each criterion an array in the order of the sample (NaN where unrated), a mapping or a
         Series from id; or a dataframe indexed by id, with one column per criterion.
     criteria
-        Scales and directions, such as ``["fluency:1-5", "adequacy:0-100:higher"]``; all columns of
-        ``scores``, without a known scale, if None.
+        Scales and directions, such as ``["fluency:1-5", "adequacy:0-100:higher"]``. None takes all
+        columns of ``scores``, without a known scale.
     given
         The ratings that a top-up continues.
 
@@ -82,8 +82,9 @@ def rate(
     unused = [name for name in named if name not in {c.name for c in chosen}]
     if unused:
         raise DataError(
-            f"there are scores of {', '.join(unused)}, which is not among the criteria "
-            f"({', '.join(c.name for c in chosen)}). Name it there, or leave its scores out."
+            f"there are scores for {', '.join(unused)}, which is not among the criteria "
+            f"({', '.join(c.name for c in chosen)}). Add it to the criteria, or leave its scores "
+            "out."
         )
     parts = {}
     for criterion in chosen:
@@ -92,7 +93,7 @@ def rate(
             if given is None or criterion.name not in given.parts:
                 raise DataError(
                     f"this sample is a top-up, and the earlier ratings of {criterion.name!r} are "
-                    "not there. Give them: rate(sample, scores, given=ratings)."
+                    "missing. Give them: rate(sample, scores, given=ratings)."
                 )
             drawn = replace(sample, given=given.parts[criterion.name].complete())
         own: Any = scores[criterion.name]
@@ -109,7 +110,7 @@ def from_table(
     metrics: str | Sequence[str] | None = None,
     **columns: Any,
 ) -> CriteriaRatings:
-    """Existing labels: a dataframe in which people labelled some rows on several criteria.
+    """Read existing labels from a dataframe in which some rows are labelled on several criteria.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def from_table(
     chosen, metrics, columns
         As in `fewgold.estimate_mean`. Rows may be labelled on some of the criteria only.
     limits
-        Ends of the scale of criteria that do not tell theirs.
+        Ends of the scale for criteria that do not state their own.
 
     Examples
     --------
@@ -143,7 +144,8 @@ def from_table(
     if both:
         raise DataError(f"{both[0]!r} is a criterion and a metric. It can only be one of the two.")
     for criterion in parsed:
-        # A criterion is no metric of another one: it is known for the labelled rows only.
+        # One criterion cannot serve as a metric for another: it is known for the labelled rows
+        # only.
         others = [c.name for c in parsed if c.name != criterion.name]
         found = read_labelled(
             frame.drop(columns=others), human=criterion.name, chosen=chosen, metrics=metrics,
@@ -165,7 +167,7 @@ class CriteriaRatings:
     parts
         The scores of each criterion by name; see `fewgold.missing.PartialRatings`.
     notes
-        What was noticed when they were read.
+        Warnings from reading the scores.
     """
 
     criteria: tuple[Criterion, ...]
@@ -188,7 +190,7 @@ class CriteriaRatings:
         return {name: part.missing.tolist() for name, part in self.parts.items()}
 
     def only(self, names: str | Iterable[str]) -> CriteriaRatings:
-        """Some of the criteria."""
+        """The same ratings restricted to some of the criteria."""
         wanted = as_names(names)
         for name in wanted:
             if name not in self.parts:
@@ -217,15 +219,15 @@ class CriteriaRatings:
         Parameters
         ----------
         estimator
-            The same for all criteria, each with its own slopes; ridge regression on the metrics by
-            default. Directions of the criteria are passed on to it.
+            Used for every criterion, with slopes fitted to each; ridge regression on the metrics by
+            default. It receives the directions of the criteria.
         gaps
             What to do about unrated segments of a criterion: ``wait``, ``at-random`` or ``bounds``;
             see `fewgold.missing.estimate`.
         target
             ``"pool"`` or ``"process"``, as in `fewgold.estimate_mean`.
         confidence
-            Of the interval of bounds, unless another is asked for.
+            Default confidence of the interval for ``bounds``.
         """
         made: dict[str, Any] = {}
         for criterion in self.criteria:
@@ -248,7 +250,7 @@ class CriteriaRatings:
         return list(combinations(self.parts, 2))
 
     def _both(self, first: str, second: str) -> PartialRatings:
-        """The scores of the first criterion where the second is rated as well, else NaN."""
+        """The scores of the first criterion; NaN where the second is unrated."""
         one, other = self.parts[first], self.parts[second]
         known = dict(
             zip(other.sample.indices.tolist(), np.isfinite(other.scores).tolist(), strict=True)
@@ -304,7 +306,7 @@ class CriteriaEstimate:
     Parameters
     ----------
     ratings
-        What they were made from.
+        The ratings they were made from.
     estimates
         The estimate of each criterion by name.
     """
@@ -355,7 +357,7 @@ class CriteriaEstimate:
         return np.asarray((dev / size[:, None]) @ (dev / size[:, None]).T)
 
     def level(self, confidence: float = 0.95, simultaneous: bool = False) -> float:
-        """The level of each interval such that all together have the level ``confidence``.
+        """The level of each interval at which all of them jointly have the level ``confidence``.
 
         Approximate intervals use the quantile of the largest of correlated normal errors (max-t);
         others, and criteria that were not rated on the same segments, use Bonferroni's inequality,
@@ -372,7 +374,7 @@ class CriteriaEstimate:
     def intervals(
         self, confidence: float = 0.95, *, simultaneous: bool = False
     ) -> dict[str, Interval]:
-        """The interval of each criterion; ``simultaneous`` ones hold all together."""
+        """The interval of each criterion; ``simultaneous`` ones hold jointly."""
         level = self.level(confidence, simultaneous)
         return {name: made.interval(level) for name, made in self.estimates.items()}
 
@@ -404,7 +406,7 @@ class CriteriaEstimate:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks for the reader; those about a single criterion begin with its name."""
+        """Remarks for the reader; a remark about one criterion begins with its name."""
         found: dict[str, list[str]] = {}
         for name, made in self.estimates.items():
             for note in made.to_dict()["notes"]:
@@ -439,7 +441,7 @@ class CriteriaEstimate:
         return f"{name}: {self.estimates[name].to_dict(level)['signature']}"
 
     def to_dict(self, confidence: float = 0.95, *, simultaneous: bool = False) -> dict[str, Any]:
-        """In plain numbers, for JSON."""
+        """The estimates in plain numbers, for JSON."""
         found: dict[str, Any] = plain_value({
             "criteria": self._rows(confidence, simultaneous),
             "correlations": self.correlations(confidence).to_dict("records"),
@@ -458,8 +460,8 @@ def _is_approximate(made: Estimate | GapBounds) -> bool:
 def _joint_level(correlation: FloatArray, confidence: float) -> float:
     """Level γ with P(all |Z_k| ≤ z_((1+γ)/2)) = confidence, for normal Z with this correlation.
 
-    At least the confidence itself (all errors alike), at most Bonferroni's level. The probability
-    is a mean over Halton's points, which are the same every time.
+    Between the confidence itself (all errors equal) and Bonferroni's level. The probability is a
+    mean over Halton points, so it is reproducible.
     """
     from scipy.special import ndtr, ndtri
     from scipy.stats import qmc

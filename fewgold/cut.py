@@ -27,7 +27,7 @@ _ALIKE = {"=": "==", "≥": ">=", "≤": "<="}
 
 @dataclass(frozen=True)
 class Cut:
-    """A score is a 1 (adequate) when it stands in this relation to a threshold, else a 0.
+    """A rule such as ``>= 0.5``: scores that satisfy it become 1 (adequate), all others 0.
 
     The sign is always stated, since many scores may equal the threshold, and the papers differ (von
     Däniken et al. 2022 take >, the thesis ≥).
@@ -61,7 +61,7 @@ class Cut:
 
     @classmethod
     def parse(cls, text: str | Self) -> Self:
-        """A cut as people type it, such as ``">= 0.5"`` or ``"<=0"``; cuts are unchanged."""
+        """Parse a cut such as ``">= 0.5"`` or ``"<=0"``; a `Cut` is returned unchanged."""
         if isinstance(text, cls):
             return text
         match = _SPELLED.fullmatch(text) if isinstance(text, str) else None
@@ -89,7 +89,7 @@ class Cut:
 
 
 def binary(scores: Any, what: str, hint: str) -> BoolArray:
-    """Scores that are 0 and 1 already, as booleans; others are an error that ends in ``hint``."""
+    """Convert scores of 0 and 1 to booleans; other values raise an error that ends in ``hint``."""
     array = np.asarray(scores)
     if array.dtype == bool:
         return array

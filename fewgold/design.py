@@ -1,9 +1,10 @@
 """How a sample was drawn, and the variance that follows from it.
 
 Every variance in fewgold is one function of per-segment residuals and a `Design`: the sum of the
-squared deviations from group means, each times its influence (weight and root of the finite
-population correction), with Bessel's correction for its group; and, where the design spread
-documents evenly, times the share of that variance that remains under a working model of documents.
+squared deviations from group means, each times its influence (weight times the root of the finite
+population correction), with Bessel's correction for its group. If the design spread documents
+evenly, it is also multiplied by the share of that variance that remains under a working model of
+documents.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from fewgold.common.arrays import BoolArray, FloatArray, IntArray, from_pivot, g
 __all__ = ["Design", "collapse", "neighbours"]
 
 T = TypeVar("T")
-# The intraclass correlation within documents that is taken where the ratings cannot tell, and how
-# far real ones stray from it. Ratings of translations have 0.1 to 0.25 beyond what metrics explain.
+# Prior mean and standard deviation of the intraclass correlation within documents, used when the
+# ratings say little about it. Ratings of translations have 0.1 to 0.25 beyond what metrics explain.
 _USUAL, _STRAY = 0.1, 0.15
-_WITH_GAPS = " with gaps"  # as files and messages say it of a kind
-# Degrees of freedom for each slope, below which slopes are fitted beside uneven weights.
+_WITH_GAPS = " with gaps"  # suffix of a kind in files and messages
+# With fewer degrees of freedom per slope than this, uneven weights join the regressors.
 _PER_SLOPE = 5
 
 
@@ -38,18 +39,18 @@ class DesignKind(StrEnum):
     SYSTEMATIC = "systematic"
     BALANCED = "balanced"
     CLUSTERS = "clusters"
-    #: With chances that differ from segment to segment, but no document or metric spread out.
+    #: With chances that differ between segments, but without spreading documents or metrics.
     UNEVEN = "uneven"
     ADAPTIVE = "adaptive"
     WAVES = "waves"
     #: Not drawn from a list: the segments stand for those that the same process would make.
     PROCESS = "process"
-    #: Drawn in a way that fewgold does not know, or draws of a batch that differ in kind.
+    #: Drawn in a way unknown to fewgold, or a batch whose draws differ in kind.
     OTHER = "other"
 
     @classmethod
     def parse(cls, text: str) -> tuple[DesignKind, bool]:
-        """Read kind and gaps from a stored label, see `Design._label`."""
+        """Read the kind and the gaps from a stored label; see `Design._label`."""
         drawn = text.removesuffix(_WITH_GAPS)
         return cls(drawn), drawn != text
 
@@ -59,11 +60,11 @@ class DesignKind(StrEnum):
 
 
 class _cached(Generic[T]):
-    """A cached property that is computed for one draw where all draws of a batch share the design.
+    """A cached property, computed only once if all draws of a batch share the design.
 
     It then stays without batch axes, since it broadcasts by itself, unless it is `_per_draw`.
-    Unlike `functools.cached_property` of Python 3.11 it takes no lock, which would be a good part
-    of the work for arrays of a few numbers.
+    Unlike `functools.cached_property` of Python 3.11 it takes no lock, which would take a large
+    part of the time for small arrays.
     """
 
     def __init__(self, compute: Callable[[Any], T], per_draw: bool = False) -> None:
@@ -86,12 +87,12 @@ class _cached(Generic[T]):
             value = getattr(shared, self._name)
             if self._per_draw:
                 value = np.broadcast_to(value, (*design.weights.shape[:-1], *np.shape(value)))
-        design.__dict__[self._name] = value  # where Python looks first from now on
+        design.__dict__[self._name] = value  # Python looks here first from now on
         return value
 
 
 def _per_draw(compute: Callable[[Any], T]) -> _cached[T]:
-    """A cached property that has the batch axes of the design."""
+    """A cached property that always has the batch axes of the design."""
     return _cached(compute, per_draw=True)
 
 
@@ -117,20 +118,20 @@ class Design:
         (..., n) weight of a deviation from the group's mean; weights times the root of the
         finite population correction unless given.
     units
-        (..., n) unit that was drawn as a whole, where that is not the segment.
+        (..., n) unit that was drawn as a whole, if that is not the segment.
     balance
-        (..., p, n) variates with mean 0 over the pool, whose weighted sample mean was forced to
-        be as near to 0 as whole segments allow.
+        (..., p, n) variates with mean 0 over the pool, whose weighted sample mean was brought as
+        close to 0 as whole segments allow.
     strata
-        (..., n) stratum that each segment was drawn from, where groups had to be collapsed.
+        (..., n) stratum that each segment was drawn from, if groups had to be collapsed.
     unbiased
         False for printed forms that are known to be biased.
     gaps
-        True where only some of the drawn segments were rated, and these are treated as a second
-        phase of random sampling. Guaranteed bounds then refuse.
+        True if only some of the drawn segments were rated, which are treated as a second phase of
+        random sampling. Guaranteed bounds refuse such samples.
     documents
-        (..., n) document of each segment, any whole number that is the same in all waves, where
-        documents were spread so evenly that the variance is less than neighbours show.
+        (..., n) document of each segment as a whole number, the same in all waves; given if
+        documents were spread so evenly that the variance is smaller than neighbours suggest.
     shares
         (..., n) share of that document in the segments of the pool, N_h/N.
     concentration
@@ -158,7 +159,7 @@ class Design:
             root_fpc = np.sqrt(np.clip(1.0 - self.inclusion, 0.0, None))
             object.__setattr__(self, "influence", np.asarray(self.weights * root_fpc))
 
-    # The usual designs, for samples that somebody else drew.
+    # The usual designs, for samples drawn outside fewgold.
 
     @classmethod
     def simple(cls, n: int, size: int) -> Design:
@@ -217,7 +218,7 @@ class Design:
         Parameters
         ----------
         units
-            (n,) document of each sampled segment: 0, 1, …, none left out.
+            (n,) document of each sampled segment, numbered 0, 1, … without gaps.
         n_units
             Documents of the pool.
         size
@@ -238,7 +239,7 @@ class Design:
         """Segments drawn independently of each other, each with its own known chance.
 
         Weights are in proportion to 1/π and sum to 1 (Hájek). The variance is that of independent
-        draws (Poisson sampling); for a sample of fixed size it is on the safe side.
+        draws (Poisson sampling); for a sample of fixed size it is conservative.
 
         Parameters
         ----------
@@ -273,7 +274,7 @@ class Design:
         """Whether the design has one of these kinds and every drawn segment was rated."""
         return self.kind in kinds and not self.gaps
 
-    # What is estimated: means, and deviations whose squares sum to the variance.
+    # Estimated means, and deviations whose squares sum to the variance.
 
     def means(self, columns: FloatArray) -> FloatArray:
         """Estimated pool means (..., k) of k columns (..., k, n)."""
@@ -298,10 +299,10 @@ class Design:
         return np.asarray(self._by_unit(dev) * self._root_bessel[..., None, :])
 
     def _project(self, deviations: FloatArray, balance: FloatArray) -> FloatArray:
-        """Remove what the balanced variates explain, since the design left little of it to chance.
+        """Remove what the balanced variates explain, since the design hardly lets it vary.
 
         Whole segments cannot balance exactly. The remaining imbalance is visible in the sample, and
-        enters as a deviation of its own.
+        is added as one more deviation.
         """
         x = self._unit_deviations(balance)
         slopes = _slopes(deviations, x)
@@ -321,9 +322,9 @@ class Design:
     ) -> FloatArray:
         """Scaled segment deviations (..., k, n), from which slopes are fitted.
 
-        ``overwrite`` puts them in the place of ``columns``, which saves memory. Without ``pivot``
-        the means of the columns are assumed not to be large compared with their spread.
-        ``beside_weights`` removes what the weights explain, see `_fit_beside_weights`.
+        ``overwrite`` reuses the memory of ``columns``. Without ``pivot`` the means of the columns
+        are assumed not to be large compared with their spread. ``beside_weights`` removes what the
+        weights explain, see `_fit_beside_weights`.
         """
         dev = self._centred(columns, overwrite=overwrite, pivot=pivot)
         dev *= self._scale[..., None, :]
@@ -334,14 +335,14 @@ class Design:
         return dev
 
     def _fit_beside_weights(self, slopes: int) -> bool:
-        """Whether to fit that many slopes with the weight as one more regressor.
+        """Whether to add the weight as a regressor when fitting this many slopes.
 
-        Slopes have a bias where chances follow the residuals: ratings with large weights then
-        have residuals of one sign, and pull the slopes towards the errors of the metrics' sample
-        means. With the weight among the regressors, residuals no longer follow it. In a balanced
-        sample the sum of the weights is balanced, so nothing is lost. In others the part of the
-        scores that follows the weights is then left to chance, which is only worth it where there
-        are many slopes for few ratings.
+        Slopes are biased if chances depend on the residuals: ratings with large weights then have
+        residuals of one sign, and pull the slopes towards the errors of the metrics' sample means.
+        With the weight as a regressor, residuals no longer depend on it. A balanced sample balances
+        the sum of the weights, so nothing is lost. In other samples the part of the scores that
+        depends on the weights is then left to chance, which only pays off with many slopes and few
+        ratings.
         """
         if self._by_strata or not (np.ptp(self.inclusion, axis=-1) > 1e-9).any():
             return False
@@ -349,13 +350,13 @@ class Design:
 
     @_cached
     def _weight_basis(self) -> FloatArray:
-        """Orthonormal deviations of a constant and of the weight: (..., 2, n), or zeros."""
+        """Orthonormal basis of constant and weight, zeros for equal weights: (..., 2, n)."""
         a, w = self.influence, self.weights
         total = np.square(a).sum(-1, keepdims=True)
         level = (np.square(a) * w).sum(-1, keepdims=True) / np.where(total > 0, total, 1.0)
         basis = np.stack([a, a * (w - level)], axis=-2)
         length = np.sqrt(np.vecdot(basis, basis))
-        # Weights that are all equal leave rounding errors, which are no direction.
+        # Equal weights leave only rounding errors, which must not be taken for a direction.
         some = length > 1e-9 * np.sqrt(total) * np.concatenate([np.ones_like(level), level], -1)
         return np.asarray(basis * (some / np.where(some, length, 1.0))[..., None])
 
@@ -364,8 +365,8 @@ class Design:
     ) -> FloatArray:
         """Columns (..., k, n) minus the means around which slopes are fitted.
 
-        Stratum means for stratified designs, where only what happens within strata matters. The
-        overall mean elsewhere: groups of neighbours would cost a quarter of the information.
+        Stratum means for stratified designs, where only the spread within strata matters. The
+        overall mean for others: means of neighbour groups would cost a quarter of the information.
         """
         return self._within(columns, overwrite, pivot, whole=not self._by_strata)
 
@@ -385,23 +386,24 @@ class Design:
             mean = self._spread(sums / self._group_weights[..., None, :], g)
         return np.asarray(np.subtract(dev, mean, out=out))
 
-    # Documents: two levels of variance, of which the design holds the upper one down.
+    # Documents: two levels of variance, of which the design reduces the upper one.
 
     def _document_factor(self, columns: FloatArray) -> FloatArray:
         """Factor for the squared deviations of each column (..., k, n): (..., k).
 
-        Without documents 1. Else by a working model: a score is the mean, plus an effect of its
-        document, plus one of its own, all uncorrelated, with variances ρσ² and (1 − ρ)σ². The
-        error of a mean with weights w, given which segments were drawn, then has the variance
+        Without documents 1. Otherwise from a working model: a score is the mean, plus an effect of
+        its document, plus an effect of the segment, all uncorrelated, with variances ρσ² and (1 −
+        ρ)σ². The error of a mean with weights w, given which segments were drawn, then has the
+        variance
 
             V = σ² [(1 − ρ) Q + ρ T],   Q = Σ a²,   T = Σ_h (W_h − N_h/N)²,
 
         where a is the influence of a segment, W_h the weight of the segments drawn from document h
-        and N_h/N its share in the pool, over all documents, drawn from or not. T is small where
-        every document got its due: at equal chances it is Σ f_h (1 − f_h)/n² on average, f_h being
-        the fractional part of n N_h/N. But the squared deviations have the expectation
-        σ² [(1 − ρ) Q + ρ A], where A sums them up over the indicators of documents: units that
-        are compared come mostly from different documents.
+        and N_h/N its share in the pool, over all documents, sampled or not. T is small if every
+        document got its proportional share: at equal chances it is Σ f_h (1 − f_h)/n² on average,
+        f_h being the fractional part of n N_h/N. But the squared deviations have the expectation σ²
+        [(1 − ρ) Q + ρ A], where A is their sum over the indicators of documents: the units compared
+        come mostly from different documents.
         """
         if self.documents is None:
             return np.ones(columns.shape[:-1])
@@ -416,7 +418,7 @@ class Design:
         From the squares of deviations, and the products of those that share a document. Both have
         expectations that are linear in the two variances, with factors known from the design, and
         the solution is unbiased under the model (the method of moments of the analysis of
-        variance). It is then shrunk towards a usual value, the more the fewer the ratings.
+        variance). It is then shrunk towards a typical value, more strongly with fewer ratings.
         """
         levels = self._levels
         dev = self._within(columns, whole=True)
@@ -450,8 +452,8 @@ class Design:
         got, share = sums(w), np.zeros((*w.shape[:-1], count))
         np.put_along_axis(share, codes, self.shares, axis=-1)
         untouched = np.maximum(self.concentration - np.square(share).sum(-1), 0.0)
-        # Squares and products of a (y − Σ w y), for scores of variance 1 of their own and for
-        # scores that are alike in a document: their expectations.
+        # Expected squares and products of a (y − Σ w y), for independent scores of variance 1 and
+        # for scores that are equal within a document.
         first, second = sums(a), sums(a**2)
         pairs = first**2 - second
         weighed = sums(a**2 * w)
@@ -460,7 +462,7 @@ class Design:
             [second * (1 + w2) - 2 * weighed, second * left],
             [pairs * w2 - 2 * (sums(a * w) * first - weighed), pairs * left],
         ]
-        # By how much ρ would err if it were 0, and what it would err by with so few documents.
+        # Standard error of ρ if it were 0, and the extra error from having so few documents.
         whole = pairs.sum(-1)
         some = whole > 1e-12 * second.sum(-1)
         whole = np.where(some, whole, 1.0)
@@ -479,9 +481,9 @@ class Design:
     def _shown_by_documents(self, codes: IntArray) -> FloatArray:
         """Sum of the variances of the indicators of documents, as `deviations` shows them: (...).
 
-        Σ c a' (a' − 2 a p + a S) over the parts that units have in documents: a is the influence
-        of the unit and a' that of the part, c Bessel's correction, p the share of the document in
-        the group of the unit and S the sum of p² over documents.
+        Σ c a' (a' − 2 a p + a S) over the parts that units have in documents: a is the influence of
+        the unit, a' that of the part, c is Bessel's correction, p the share of the document in the
+        unit's group and S the sum of p² over documents.
         """
         a, most = self.influence, int(codes.max()) + 1
         units = np.broadcast_to(np.arange(self.n), a.shape) if self.units is None else self.units
@@ -501,14 +503,14 @@ class Design:
         rest = whole * (spread_out(squares, self.groups) - 2 * spread_out(share, place))
         return np.asarray((grow * a * (part + rest)).sum(-1))
 
-    # Degrees of freedom, and where the variance cannot be estimated.
+    # Degrees of freedom, and cases where the variance cannot be estimated.
 
     @property
     def _balanced_slopes(self) -> int:
         """Number of slopes whose degrees of freedom the balanced variates have used already.
 
-        None in older files, whose standard errors counted them twice and stay as they were. The sum
-        of uneven weights is a balanced variate, but no metric.
+        0 in older files, whose standard errors counted them twice and are kept as they were. The
+        sum of uneven weights is a balanced variate but not a metric.
         """
         if self.balance is None or self.documents is None:
             return 0
@@ -525,8 +527,8 @@ class Design:
     def _satterthwaite_df(self) -> FloatArray:
         """Degrees of freedom by Satterthwaite's formula for groups of equal spread.
 
-        Where a few segments carry most of the weight, they carry most of the uncertainty about
-        the variance too.
+        If a few segments carry most of the weight, they also cause most of the uncertainty about
+        the variance.
         """
         df = self._group_df
         mass = self._sums(self._by_unit(self.influence) ** 2, self._unit_groups)
@@ -562,7 +564,7 @@ class Design:
 
     @_cached
     def _scale(self) -> FloatArray:
-        """The influence (..., n), or (..., 1) where it is the same throughout a draw.
+        """The influence (..., n), or (..., 1) if it is constant within a draw.
 
         Multiplying by one number takes half as long as by an array.
         """
@@ -577,7 +579,7 @@ class Design:
     def _by_strata(self) -> bool:
         return self.kind in (DesignKind.SIMPLE, DesignKind.STRATIFIED)
 
-    # Groups, and the units that are compared in them.
+    # Groups, and the units compared within them.
 
     @cached_property
     def _n_groups(self) -> int:
@@ -610,7 +612,7 @@ class Design:
     def _unit_groups(self) -> IntArray:
         """Group of each unit (..., u); units are segments unless said otherwise.
 
-        A draw with fewer units than the widest of the batch has units without weight at the end.
+        A draw with fewer units than the largest draw of the batch is padded with units of weight 0.
         """
         if self.units is None:
             return self.groups
@@ -639,7 +641,7 @@ class Design:
     def _cluster_df(self) -> FloatArray:
         """Degrees of freedom of groups of documents drawn as a whole, or chunks: (..., groups).
 
-        A unit of share p in the weight of its group is taken to vary by v = p². With S = Σp²
+        A unit with share p of its group's weight is assumed to have variance v = p². With S = Σp²,
         deviations from the group's mean have the covariance Q = diag(v) − p vᵀ − v pᵀ + S p pᵀ, and
         (tr Q)² / tr Q² are the degrees of freedom of a χ² with the mean and the variance of their
         sum of squares (Bell and McCaffrey 2002, Bias reduction in standard errors for linear
@@ -672,7 +674,7 @@ class Design:
         return np.asarray(np.sqrt(self._spread(factor, groups)))
 
     def _sums(self, values: FloatArray, groups: IntArray) -> FloatArray:
-        """Sums within groups, plain ones where there is one group: (..., n) -> (..., groups)."""
+        """Sums within groups, or plain sums if there is one group: (..., n) -> (..., groups)."""
         if self._n_groups == 1:
             return np.asarray(values.sum(-1, keepdims=True))
         return group_sum(values, groups, self._n_groups)
@@ -700,7 +702,7 @@ class Design:
             return None
         names = ("weights", "inclusion", "groups", "influence", "units", "strata")
         arrays = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        # An array that was broadcast to all draws takes no step from one to the next.
+        # An array broadcast to all draws has stride 0 along the batch axis.
         if any(any(array.strides[:-1]) for array in arrays.values()):
             return None
         first = (0,) * (self.weights.ndim - 1)
@@ -710,7 +712,7 @@ class Design:
     def _closed_forms(self) -> dict[str, Any]:
         """Cached properties by name for a simple random sample: one group, equal weights.
 
-        Such studies are the most frequent, and sums over groups would take as long as everything
+        These designs are the most common, and sums over groups would take as long as everything
         else.
         """
         if not (self.drawn_as("simple") and self.n and self.units is None) or self.groups.any():
@@ -737,18 +739,18 @@ class Design:
         }
 
     def draw(self, k: int | slice | IntArray) -> Design:
-        """The design of the ``k``-th of a batch of draws, or of some."""
+        """The design of the ``k``-th draw of a batch, or of several draws."""
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
         arrays: dict[str, Any] = {n: x[k] for n, x in parts.items() if isinstance(x, np.ndarray)}
         return replace(self, **arrays)
 
     def _of_draws(self, part: slice) -> Design:
-        """The design of these draws for `scatter`: of a single draw, where all share it."""
+        """The design of these draws for `scatter`: that of a single draw if all share it."""
         return self.draw(part) if self._shared is None else self._shared
 
     @classmethod
     def _stack(cls, designs: Sequence[Design]) -> Design:
-        """Designs of single draws as one batch."""
+        """Combine the designs of single draws into one batch."""
         first = designs[0]
         arrays: dict[str, Any] = {}
         for name in (f.name for f in fields(first)):
@@ -771,9 +773,9 @@ class Design:
     def _then(self, wave: Design, size: int) -> Design:
         """This design, followed by a wave drawn from the remaining segments.
 
-        Given the past, each wave with the scores already known estimates the pool mean without
-        bias, so wave estimates are uncorrelated. They are mixed with weights fixed by the sizes
-        alone, in inverse proportion to the variance that equal spreads would give.
+        Given the past, each wave together with the scores already known estimates the pool mean
+        without bias, so wave estimates are uncorrelated. They are averaged with weights that depend
+        only on the sizes, in inverse proportion to the variance under equal spreads.
         """
         n1, n2, left = self.n, wave.n, size - self.n
         v1 = 1 / n1 - 1 / size
@@ -796,8 +798,9 @@ class Design:
             self.inclusion + (1 - self.inclusion) * n2 / left,
             n1 / size + (1 - n1 / size) * wave.inclusion,
         ]
-        # Balance is not carried over: the joined variance is then, if anything, too large. So are
-        # documents of chunks, which lie elsewhere in what the first wave left of a document.
+        # Balance is not carried over, so the joined variance is, if anything, too large. Nor are
+        # documents of chunks, since chunks of the second wave are cut from what the first left of a
+        # document.
         documents: dict[str, Any] = {}
         if not clustered and self.documents is not None and wave.documents is not None:
             assert wave.shares is not None
@@ -824,7 +827,7 @@ class Design:
 
 
 class _Levels(NamedTuple):
-    """What `Design._document_factor` needs to know about documents, without any rating."""
+    """What `Design._document_factor` needs to know about documents; independent of the ratings."""
 
     codes: IntArray  # (..., n) document of each segment, from 0
     n_documents: int
@@ -843,7 +846,7 @@ def _slopes(deviations: FloatArray, x: FloatArray) -> FloatArray:
 
 
 def _ranked(labels: IntArray) -> IntArray:
-    """Labels as 0, 1, … in the order of their values, for each draw by itself: (..., n)."""
+    """Labels as 0, 1, … in the order of their values, separately for each draw: (..., n)."""
     order = np.argsort(labels, axis=-1, kind="stable")
     line = np.take_along_axis(labels, order, axis=-1)
     rank = np.zeros(labels.shape, dtype=np.int64)
@@ -872,7 +875,7 @@ def neighbours(n: int, size: int) -> IntArray:
 
 
 def collapse(strata: IntArray, taken: FloatArray, sizes: FloatArray | IntArray) -> IntArray:
-    """Variance groups of a stratified sample: strata, where lone segments join the next in line.
+    """Variance groups of a stratified sample: strata, with lone segments joined to the next.
 
     Parameters
     ----------
@@ -881,14 +884,14 @@ def collapse(strata: IntArray, taken: FloatArray, sizes: FloatArray | IntArray) 
     taken
         (..., H) segments taken from each stratum.
     sizes
-        (H,) segments that each stratum holds; one taken whole needs no partner.
+        (H,) segments in each stratum of the pool; a stratum taken whole needs no partner.
     """
     lone = ((taken == 1) & (sizes > 1)).astype(np.int64)
     rank = np.cumsum(lone, -1) - 1
     count = lone.sum(-1, keepdims=True)
     pair = np.minimum(rank // 2, np.maximum(count // 2 - 1, 0))
     h = taken.shape[-1]
-    # A single lone stratum has no partner among the lone ones: it joins the fullest stratum.
+    # A single lone stratum has no lone partner, so it joins the largest stratum.
     fullest = np.broadcast_to(taken.argmax(-1)[..., None], taken.shape)
     label = np.where(lone > 0, np.where(count == 1, fullest, h + pair), np.arange(h))
     return np.asarray(np.take_along_axis(np.broadcast_to(label, taken.shape), strata, axis=-1))

@@ -1,4 +1,4 @@
-"""The exceptions of fewgold. Each message says what was expected, what came and what to do."""
+"""The exceptions of fewgold. Each message says what was expected, what was found and what to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class FewgoldError(ValueError):
     Parameters
     ----------
     message
-        What was expected and what came.
+        What was expected and what was found.
     code
         A short name for programs that act on the error; the sentences may change.
     hints
@@ -27,25 +27,26 @@ class FewgoldError(ValueError):
         super().__init__(self.message_for("python"))
 
     def message_for(self, audience: str) -> str:
-        """The message with the hint for an audience; with that for Python if it has none."""
+        """The message with the hint for this audience, or the Python hint if there is none."""
         hint = self.hints.get(audience, self.hints.get("python", ""))
         return f"{self.message} {hint}".rstrip()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Subclasses take other arguments than the sentence, and workers must pass them on.
+        # Subclasses have other constructor arguments, so the default pickling would fail in
+        # workers.
         return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class DataError(FewgoldError):
-    """The table, the ratings or the file are not as expected."""
+    """The table, the ratings or the file do not have the expected form."""
 
 
 class BudgetError(FewgoldError):
-    """The budget cannot be spent on this pool."""
+    """The budget does not fit this pool."""
 
 
 class DesignError(FewgoldError):
-    """The sample's design does not allow what was asked of it."""
+    """The sample's design does not allow this analysis."""
 
 
 class UnknownNameError(FewgoldError):

@@ -24,9 +24,9 @@ __all__ = ["Bound", "Estimate", "Interval", "LinearEstimate"]
 
 # Saldías et al. (2022), section 6, warn of covariances from so few ratings.
 _FEW_RATINGS = 30
-# Degrees of freedom below which documents or chunks are too few to tell their own spread.
+# With fewer degrees of freedom than this, documents or chunks are too few to estimate their spread.
 _FEW_CLUSTERS = 3
-_WITHOUT_LIMITS = "without the limits of the scale there is no interval: give them"
+_WITHOUT_LIMITS = "no interval without the limits of the scale: give them"
 
 
 class Interval(NamedTuple):
@@ -41,9 +41,9 @@ class Interval(NamedTuple):
         return f"Interval(low={float(self.low)!r}, high={float(self.high)!r})"
 
     def within(self, limits: tuple[float, float] | None) -> Interval:
-        """Clip the interval to the scale: a mean cannot lie outside the scale of its scores.
+        """Clip the interval to the scale, which a mean cannot leave.
 
-        An interval that lies wholly outside is left as it is: clipped, it would be a point.
+        An interval entirely outside the scale stays as it is: clipped, it would be a single point.
 
         >>> low, high = Interval(np.asarray(-0.27), np.asarray(4.09)).within((0, 25))
         >>> float(low), float(high)
@@ -62,7 +62,7 @@ class Interval(NamedTuple):
 
 @runtime_checkable
 class Estimate(Protocol):
-    """A value, its standard error and an interval: point estimate and posterior alike."""
+    """A value, its standard error and an interval: the interface of estimates and posteriors."""
 
     @property
     def value(self) -> FloatArray: ...
@@ -77,8 +77,8 @@ class Bound(ABC):
     """Turns a linear estimate into an interval. A subclass is a frozen dataclass with one method.
 
     ``kind`` says what the interval promises: *guaranteed* (at every sample size, under the stated
-    assumptions), *conjectured*, or *approximate* (right in the limit). ``assumes`` says for which
-    designs and estimates, ``reference`` where it is proved or described.
+    assumptions), *conjectured*, or *approximate* (right in the limit). ``assumes`` lists the
+    designs and estimates it is valid for, ``reference`` cites the proof or description.
     """
 
     name: ClassVar[str] = ""
@@ -93,7 +93,7 @@ class Bound(ABC):
 
     @property
     def needs_limits(self) -> bool:
-        """Whether it asks for the limits of the scale."""
+        """Whether the interval needs the limits of the scale."""
         return False
 
     @property
@@ -102,7 +102,7 @@ class Bound(ABC):
         return spelled(self.name, self)
 
     def resolve(self, estimate: LinearEstimate, confidence: float = 0.95) -> Bound:
-        """The bound that is used for ``estimate``: this one, unless it chooses another."""
+        """The bound used for ``estimate``: this one, unless it delegates to another."""
         return self
 
     @abstractmethod
@@ -122,7 +122,7 @@ class FittedControls:
         Takes weights of all segments of the pool (N,) and returns the controls at the rated
         segments, less their mean over the pool with these weights: (p, n).
     sway
-        (p, n) derivative of each slope with respect to each score; None for slopes fixed
+        (p, n) derivative of each slope with respect to each score; None if slopes were fixed
         beforehand.
     inflation
         (n,) factor from a residual to its leave-one-out residual; None for 1.
@@ -136,12 +136,12 @@ class FittedControls:
 
 @dataclass(frozen=True, eq=False)
 class LinearEstimate:
-    """``offset`` known over the whole pool plus the design mean of ``residuals``.
+    """An ``offset`` known over the whole pool plus the design mean of ``residuals``.
 
     Parameters
     ----------
     offset
-        (...) the part that is known over the whole pool.
+        (...) the part known over the whole pool.
     residuals
         (..., n) the residual at each rated segment.
     ratings
@@ -155,21 +155,21 @@ class LinearEstimate:
     parameters
         (...) effective number of parameters that were fitted to the ratings.
     g_weights
-        (..., n) g-weights (Särndal, Swensson and Wretman 1992): by what factor the fitted slopes
-        change the weight of a rating. The variance uses the residuals times this factor, which
-        allows for the error of slopes that are fitted to few ratings.
+        (..., n) g-weights (Särndal, Swensson and Wretman 1992): the factor by which fitting the
+        slopes changes the weight of each rating. The variance uses the residuals times this factor,
+        which allows for the error of slopes fitted to few ratings.
     beside_weights
-        True where the weight of a rating was one more regressor besides the metrics, as with many
-        metrics and uneven chances.
+        True if the weight of a rating was a regressor along with the metrics, as with many metrics
+        and uneven chances.
     limits
         Ends of the scale of the residuals, where known.
     control_range
-        By how much the control itself varies over the pool: residuals span that much more than
+        Range of the control over the pool: the residuals can range over that much more than the
         scores.
     notes
-        What a reader must know, such as a control left out because there are too few ratings.
+        Remarks for the reader, such as a control left out because there are too few ratings.
     controls
-        The fitted controls of a single study; None for none, or for a batch.
+        The fitted controls of a single study; None without controls or for a batch.
     """
 
     offset: FloatArray
@@ -234,7 +234,7 @@ class LinearEstimate:
         return self.ratings.sample.design
 
     def draw(self, k: int | IntArray) -> LinearEstimate:
-        """The ``k``-th of a batch of draws, or several of them as a smaller batch."""
+        """The ``k``-th draw of a batch, or several draws as a smaller batch."""
         spent = self.parameters
         return replace(
             self,
@@ -259,15 +259,15 @@ class LinearEstimate:
         return np.asarray(mean), np.asarray(square)
 
     def deviations(self, design: Design | None = None) -> FloatArray:
-        """Scaled deviations of the drawn units, (..., u), from which bounds learn the shape.
+        """Scaled deviations of the drawn units, (..., u), which show bounds the scores' shape.
 
         Their squares sum to the variance, apart from the degrees of freedom used by slopes.
         ``design`` is an alternative design for the same ratings, such as one without groups.
         """
         seen = design or self.design
         if self.g_weights is not None and seen._by_strata and seen._n_groups > 1:
-            # Taken from the mean of a stratum once more, what slopes count for would be lost: in a
-            # pair all of it.
+            # Centring within strata again would remove the effect of the slopes, in a pair all of
+            # it.
             return np.asarray(
                 self.g_weights * seen.deviations(self.residuals[..., None, :])[..., 0, :]
             )
@@ -281,7 +281,7 @@ class LinearEstimate:
         centred, g = self.design._centred(left), self.g_weights[..., None, :]
         if not self.beside_weights:
             return np.asarray(g * centred)
-        # Slopes see only what the weights leave of the residuals.
+        # Slopes are fitted only to the part of the residuals that the weights do not explain.
         inner = self.design.scatter(left, beside_weights=True)
         scale = np.broadcast_to(self.design._scale[..., None, :], inner.shape)
         inner = np.divide(inner, scale, out=np.zeros(inner.shape), where=scale > 0)
@@ -289,14 +289,14 @@ class LinearEstimate:
 
     @cached_property
     def df(self) -> FloatArray:
-        """Degrees of freedom of the standard error, less those used by fitted slopes."""
+        """Degrees of freedom of the standard error, minus those used by fitted slopes."""
         return np.asarray(self.design.df * self._df_share)
 
     @cached_property
     def _df_share(self) -> FloatArray:
-        """Share of the degrees of freedom that is left after fitting slopes.
+        """Share of the degrees of freedom left after fitting slopes.
 
-        Balanced variates have used theirs already, and slopes on the same metrics use no more.
+        Balanced variates already use degrees of freedom; slopes on the same metrics use no more.
         """
         df = self.design._slope_df
         spent = np.maximum(self.parameters - self.design._balanced_slopes, 0.0)
@@ -317,9 +317,9 @@ class LinearEstimate:
 
     @cached_property
     def spreadless(self) -> BoolArray:
-        """True where ratings show no spread, though some segments are not rated.
+        """True if the ratings show no spread although some segments are unrated.
 
-        All are equal, or equal within each stratum, or just what the metrics say.
+        They are all equal, or equal within each stratum, or exactly predicted by the metrics.
         """
         scores = self.ratings.scores
         size = np.ptp(scores, axis=-1)
@@ -327,7 +327,7 @@ class LinearEstimate:
         return np.asarray(flat & ~self.design._census & (self.n > 1))
 
     def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:
-        """The interval at ``confidence``, by the estimator's bound or another one."""
+        """The interval at ``confidence``, from the estimator's bound or the one given."""
         low, high = (bound or self.bound).interval(self, check_confidence(confidence))
         low, high = Interval(low, high).within(self.ratings.limits)
         return Interval(single(low), single(high))
@@ -346,8 +346,8 @@ class LinearEstimate:
 
         with S² the variance of the scores and ρ their intraclass correlation within documents,
         since new text comes in documents too (0 where no documents are known). That holds whatever
-        the design and the control: metrics cannot lower it, since the pool's own metric means are
-        as much left to chance as its scores. Guaranteed bounds are about the pool and refuse it.
+        the design and the control: metrics cannot reduce it, since the pool's own metric means are
+        as random as its scores. Guaranteed bounds are about the pool and refuse this estimate.
         """
         ratings, design, y = self.ratings, self.design, self.ratings.scores
         n, size, w = self.n, design.size, design.weights / design.weights.sum(-1, keepdims=True)
@@ -374,7 +374,7 @@ class LinearEstimate:
             "inclusion": np.zeros_like(design.inclusion),
         }
         left = self._counting()[..., 0, :]
-        if np.any(own <= 0):  # all are rated, or metrics explain all of it: compare the scores
+        if np.any(own <= 0):  # all are rated or metrics explain everything: use the scores
             left = y - mean
             flat = np.sqrt(share / np.square(w).sum(-1))
             changed |= {
@@ -398,7 +398,7 @@ class LinearEstimate:
             ratings=replace(ratings, sample=sample),
             g_weights=None,
             limits=None,
-            notes=(*self.notes, f"about a new test set like this one, with other {what}"),
+            notes=(*self.notes, f"for a new test set like this one, with other {what}"),
         )
 
     @property
@@ -407,18 +407,18 @@ class LinearEstimate:
         found, limits = list(self.notes), self.ratings.limits
         if np.any(self.spreadless):
             flat = np.any(np.ptp(self.ratings.scores, axis=-1) == 0)
-            what = "all ratings are equal" if flat else "nothing is left to vary in these ratings"
-            scale = "the interval follows from the scale" if limits else _WITHOUT_LIMITS
+            what = "all ratings are equal" if flat else "these ratings leave no residual variation"
+            scale = "the interval comes from the scale alone" if limits else _WITHOUT_LIMITS
             found.append(f"{what} and say nothing about the spread; {scale}")
         if self.tuned and 1 < self.n <= _FEW_RATINGS < self.design.size:
             found.append(
-                f"with {_FEW_RATINGS} ratings or fewer it is uncertain how far the metrics can be "
+                f"with {_FEW_RATINGS} ratings or fewer it is unclear how far the metrics can be "
                 "trusted; compare with the plain mean"
             )
         if self.design.kind == DesignKind.CLUSTERS and np.any(self.df < _FEW_CLUSTERS):
             found.append(
                 "so few documents say little about the error, and the interval may be very wide; "
-                "short chunks of more documents (docs-chunks3) would say more"
+                "short chunks of more documents (docs-chunks3) would narrow it"
             )
         if limits is not None and np.any((self.value < limits[0]) | (self.value > limits[1])):
             found.append(

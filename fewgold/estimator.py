@@ -1,4 +1,4 @@
-"""The one interface: spend a budget of annotations, report an estimate."""
+"""The interface of every estimator: spend a budget of annotations, report an estimate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Estimator(ABC):
 
     sampler: Sampler
     bound: Bound | str
-    #: False for an estimator that takes one study at a time; simulations then loop over draws.
+    #: False if the estimator handles one study at a time; simulations then loop over draws.
     batched: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Estimator(ABC):
 
     @property
     def _named_fields(self) -> tuple[str, ...]:
-        """Fields that are part of the name, or that make the sample and the interval."""
+        """Fields left out of the brackets: part of the name, or the sampler and the bound."""
         return ("sampler", "bound")
 
     @property
@@ -81,7 +81,7 @@ class Estimator(ABC):
         limits: Limits | None = None,
         rng: RNGLike = None,
     ) -> Ratings:
-        """Select and annotate, in one wave or several; one by one for sequential samplers.
+        """Select and annotate, in one or more waves; segment by segment for sequential samplers.
 
         ``annotate`` is called with each sample and returns its scores, as an array or by id.
         """
@@ -105,5 +105,5 @@ class Estimator(ABC):
         return self.estimate(self.collect(pool, annotate, budget, **options))
 
     def with_sampler(self, sampler: Sampler) -> Self:
-        """The same estimator on samples drawn another way."""
+        """The same estimator with another sampler."""
         return replace(self, sampler=sampler)  # type: ignore[type-var]

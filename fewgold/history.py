@@ -24,19 +24,19 @@ from fewgold.common.checks import as_names
 from fewgold.errors import DataError
 from fewgold.pool import Pool
 
-#: The metric that a history adds to a pool.
+#: Name of the metric that a history adds to a pool.
 METRIC = "history"
-# Ratings below which nothing can be learnt from a history.
+# Fewest ratings that a history needs.
 _FEWEST = 30
 _FOLDS = 3
-# Predictions and spreads are rounded to so many digits of their own size, so that a seed gives the
-# same sample on every machine.
+# Predictions and spreads are rounded to this many significant digits, so that a seed gives the same
+# sample on every machine.
 _DIGITS = 6
 
 
 @dataclass(frozen=True)
 class PastStudy:
-    """Segments of one system with their ratings; nan where a segment was not rated."""
+    """Segments of one system with their ratings; NaN where a segment was not rated."""
 
     pool: Pool
     scores: FloatArray
@@ -51,7 +51,7 @@ class PastStudy:
         object.__setattr__(self, "scores", scores)
 
     def holds(self, pool: Pool, scores: FloatArray) -> bool:
-        """Whether these ratings are of this pool: the same segments with the same metric scores."""
+        """Whether these are ratings of this pool: the same segments with the same metric scores."""
         known = dict(zip(_keys(pool), scores.tolist(), strict=True))
         both = [
             (known[key], own)
@@ -69,11 +69,11 @@ class History:
     Parameters
     ----------
     studies
-        One for each system or year, as ``(pool, scores)``; scores are nan where a segment was not
-        rated. Scales may differ between studies: scores count relative to their mean and spread.
+        One for each system or year, as ``(pool, scores)``; scores are NaN where a segment was not
+        rated. Scales may differ between studies: each study is standardised.
     same_segments
-        Whether ratings of the same segments (same id and document) of other systems count too.
-        How hard a segment was for others tells much about the next system.
+        Whether to use ratings of the same segments (same id and document) from other systems too.
+        How hard a segment was for other systems says much about the next one.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class History:
     ) -> History:
         """Read earlier ratings from a dataframe, one row per output; scores may be missing.
 
-        ``system`` is the column that tells systems (or years) apart: each is a study of its own.
+        ``system`` is the column that identifies the system (or year): each is a separate study.
         """
         import narwhals.stable.v2 as nw
 
@@ -138,8 +138,8 @@ class History:
         """The pool with the metric ``history`` and an expected spread for each segment."""
         if not isinstance(pool, Pool):
             raise DataError(
-                "a history predicts every segment in memory, and this pool is on disk. Take "
-                "docs-balanced+ridge, or let chances follow the history there: "
+                "a history predicts every segment in memory, and this pool is on disk. Use "
+                "docs-balanced+ridge, or let the chances follow the history: "
                 "Balanced(chances=Chances(history.spread))."
             )
         if METRIC in pool.metrics:
@@ -167,11 +167,11 @@ class History:
         predicted, spread = _fit(x[rated], y[rated], codes_of(documents[rated]), new)
         if np.ptp(predicted) == 0:
             raise DataError(
-                "the earlier ratings say nothing about this pool: their predictions are all alike.",
+                "the earlier ratings say nothing about this pool: all predictions are equal.",
                 hints={"python": "Do without the history.", "cli": "Leave out --history."},
             )
         if self.same_segments and here.any() and not known:
-            # One earlier study: nothing to learn from how its segments carry over, but they do.
+            # A single earlier study cannot show how scores carry over between systems, but they do.
             predicted = predicted + here
         informed = pool.with_metrics(**{METRIC: _rounded(predicted)})
         return replace(
@@ -181,7 +181,7 @@ class History:
     def spread(self, pool: Pool) -> FloatArray:
         """The expected spread of each segment by its metrics: ``Chances(history.spread)``.
 
-        For a pool on disk, where only the candidates are predicted, this is all a history offers.
+        For a pool on disk, where only the candidates are predicted, a history offers nothing else.
         """
         informed = replace(self, same_segments=False).inform(pool)
         assert informed.spread is not None
@@ -217,7 +217,7 @@ class History:
         return names
 
     def _same(self, pool: Pool, studies: Iterable[PastStudy]) -> FloatArray:
-        """Mean relative score of the same segments elsewhere, shrunk towards 0 where few: (N,)."""
+        """Mean relative score of the same segments in other studies, shrunk towards 0: (N,)."""
         total, count = np.zeros(len(pool)), np.zeros(len(pool))
         keys = _keys(pool)
         for study in studies:
@@ -243,13 +243,13 @@ def _labels(pool: Pool) -> NDArray[Any]:
 
 
 def _relative(scores: FloatArray) -> FloatArray:
-    """Scores with mean 0 and standard deviation 1, where they vary; nan stays nan."""
+    """Scores with mean 0 and standard deviation 1, if they vary; NaN stays NaN."""
     spread = np.nanstd(scores)
     return np.asarray((scores - np.nanmean(scores)) / (spread if spread > 0 else 1.0))
 
 
 def _features(pool: Pool, names: Sequence[str], same: FloatArray | None) -> FloatArray:
-    """Standardised metrics, and the score of the same segments elsewhere: (N, p)."""
+    """Standardised metrics, and the score of the same segments in other studies: (N, p)."""
     z = pool.standardised(names)
     return np.asarray((z if same is None else np.vstack([z, same])).T)
 
@@ -281,7 +281,7 @@ def _fit(
 
 
 def _predict(x: FloatArray, y: FloatArray, new: FloatArray) -> FloatArray:
-    """A ridge regression, and boosted trees for its residuals; trees need some hundred ratings."""
+    """Ridge regression, plus boosted trees for its residuals if there are some hundred ratings."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.linear_model import RidgeCV
 

@@ -1,4 +1,4 @@
-"""The score of a whole table from the labels that it has, in one call."""
+"""The score of a whole table from existing labels of some rows, in one call."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def estimate_mean(
     gaps: str = "wait",
     **columns: Any,
 ) -> Estimate:
-    """The mean human score of all rows of a table in which people labelled some.
+    """Estimate the mean human score of all rows of a table in which some rows are labelled.
 
     Parameters
     ----------
@@ -48,33 +48,33 @@ def estimate_mean(
     human
         The column of labels; numbers, or words such as pass and fail. Several are averaged.
     metrics
-        Judges and other columns that are known for all rows: numbers (gaps are fine), words such
-        as pass and fail, or categories. None guesses them, ``[]`` takes none.
+        Judges and other columns known for all rows: numbers (gaps are fine), words such as pass and
+        fail, or categories. None guesses them, ``[]`` uses none.
     chosen
         How the labelled rows were chosen: ``"random"``, ``"strata:COLUMN"`` (at random within
         each value), ``"whole:COLUMN"`` (all rows of values that were drawn at random) or
         ``"chances:COLUMN"`` (the chance of each row). The result says so.
     estimator
-        Ridge regression on the metrics unless said otherwise; the mean without metrics.
+        By default ridge regression on the metrics, or the mean if there are none.
     bound
         How intervals are made; see `fewgold.bounds`.
     adequate
-        Estimate the share of rows with such a score, as ``">= 4"``.
+        Estimate the share of rows whose score satisfies a condition, such as ``">= 4"``.
     target
-        ``"pool"``: the score of these rows. ``"process"``: of a new test set like this one.
+        ``"pool"``: the score of these rows. ``"process"``: that of a new test set like this one.
     limits
         Ends of the scale, such as ``(1, 5)``.
     gaps
-        What to do about rows without a label in what was chosen ``whole:``; see
+        What to do about unlabelled rows of values chosen ``whole:``; see
         `fewgold.missing.estimate`.
     columns
-        ``id``, ``document``, ``system``, ``texts`` and ``orientation``, where they should not be
+        ``id``, ``document``, ``system``, ``texts`` and ``orientation``, if they should not be
         guessed.
 
     Returns
     -------
     Estimate
-        With ``value``, ``se``, ``interval()`` and ``summary()``.
+        An estimate with ``value``, ``se``, ``interval()`` and ``summary()``.
 
     Examples
     --------
@@ -101,14 +101,14 @@ def estimate_mean(
 
 
 def usual_estimator(pool: Pool) -> Estimator:
-    """Ridge where there are metrics, otherwise the mean."""
+    """Ridge regression if there are metrics, otherwise the mean."""
     return Ridge() if pool.metrics else Mean()
 
 
 def partial_ratings(found: Labelled, limits: Limits | None = None) -> PartialRatings:
-    """The labels of a table; only rows of what was chosen as a whole may have none.
+    """The labels of a table; only rows of values chosen as a whole may lack one.
 
-    Labels of 0 and 1 only are taken to be on that scale.
+    If all labels are 0 or 1, the scale is taken to be 0 to 1.
     """
     sample, scores = Sample.labelled(found)
     if limits is None and np.isin(scores[np.isfinite(scores)], (0.0, 1.0)).all():
@@ -139,9 +139,9 @@ def for_target(
 def looks_chosen(found: Labelled) -> tuple[str, ...]:
     """Evidence that the labelled rows are not a random subset of the table, in sentences.
 
-    Compares labelled with unlabelled rows in every metric, category and length of text, and checks
-    whether labels are clustered by document: permutation tests, with Holm's correction for all of
-    them together. Finding nothing does not prove that the rows were chosen at random.
+    Compares labelled with unlabelled rows on every metric, category and text length, and checks
+    whether labels are clustered by document: permutation tests, with Holm's correction over all of
+    them. Finding nothing does not prove that the rows were chosen at random.
     """
     size = len(found.pool)
     labels = np.full(size, np.nan)

@@ -1,6 +1,6 @@
-"""Estimating where some segments of a sample have not been rated.
+"""Estimation when some segments of a sample have not been rated.
 
-Nobody but the user can say why answers are missing, so nothing is done about it silently. There are
+Only the user can know why answers are missing, so nothing is done about them silently. There are
 three choices: wait for the rest (`PartialRatings.complete`), treat the gaps as missing at random
 (`PartialRatings.at_random`), or allow for the worst (`PartialRatings.bounds`).
 `PartialRatings.diagnosis` tests whether they look random.
@@ -39,19 +39,20 @@ CHOICES = ("wait", "at-random", "bounds")
 def estimate(
     partial: PartialRatings, estimator: Estimator, gaps: str = "wait", confidence: float = 0.95
 ) -> Estimate | GapBounds:
-    """The score of the pool.
+    """Estimate the score of the pool, with or without gaps.
 
     Parameters
     ----------
     partial
         Scores with gaps, or without.
     estimator
-        Makes the estimate.
+        The estimator to use.
     gaps
-        ``wait``: refuse while there are any. ``at-random``: take them as made by chance, with a
-        warning in the result. ``bounds``: assume nothing, and let them have any score of the scale.
+        ``wait``: raise an error while there are any. ``at-random``: treat them as missing at
+        random, with a warning in the result. ``bounds``: assume nothing, so they may have any score
+        of the scale.
     confidence
-        Of the interval of bounds, unless another is asked for.
+        Default confidence of the interval for ``bounds``.
     """
     check_choice("gaps", gaps, CHOICES)
     if gaps == "bounds" and partial.missing.size:
@@ -65,7 +66,7 @@ def ratings_for(partial: PartialRatings, estimator: Estimator, gaps: str = "wait
         return partial.complete()
     from fewgold.bayes import BinaryPosterior
 
-    # The binary model knows one chance for all segments, so gaps have one as well.
+    # The binary model has one chance for all segments, so gaps get a single one as well.
     within = "sample" if isinstance(estimator, BinaryPosterior) else "groups"
     return partial.at_random(within=within)
 
@@ -75,17 +76,17 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class PartialRatings:
-    """Scores of a sample with gaps, and the three things that can be done about them.
+    """Scores of a sample with gaps, and three ways to handle them.
 
     Parameters
     ----------
     sample
-        One sample, or a top-up: its earlier ratings are then joined.
+        One sample, or a top-up, whose earlier ratings are then joined.
     scores
         (n,) in the order of the sample, NaN where unrated; or a mapping or Series from id, in
         which unrated segments are left out or None.
     limits
-        Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``: `bounds` goes by them.
+        Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``; needed by `bounds`.
 
     Examples
     --------
@@ -112,14 +113,14 @@ class PartialRatings:
         sample, limits = self.sample, as_limits(self.limits)
         if sample.indices.ndim != 1:
             raise DesignError(
-                "gaps are dealt with one study at a time, because each has its own. Take one draw "
+                "gaps are handled for one study at a time, since each has its own. Take one draw "
                 "of the batch, with sample.draw(k)."
             )
         scores = _as_scores(sample, self.scores)
         if sample.given is not None:
             limits = limits or sample.given.limits
             scores = np.concatenate([sample.given.scores, scores])
-            # Only the joint design is wanted here: no score is checked against the scale.
+            # Only the joint design is needed here, so scores are not checked against the scale.
             bare = replace(sample, given=replace(sample.given, limits=None))
             sample = bare.rate(np.zeros(sample.n)).sample
         if np.isnan(scores).all():
@@ -128,8 +129,8 @@ class PartialRatings:
             )
         if np.isinf(scores).any():
             raise DataError(
-                f"the rating of id {sample.ids[np.isinf(scores)][0]!s} is infinite. Correct it, or "
-                "leave it empty."
+                f"the rating of id {sample.ids[np.isinf(scores)][0]!s} is infinite. Correct it, "
+                "or empty the cell."
             )
         for name, value in (("sample", sample), ("scores", scores), ("limits", limits)):
             object.__setattr__(self, name, value)
@@ -140,7 +141,7 @@ class PartialRatings:
 
     @property
     def _keep(self) -> BoolArray:
-        """True where rated: (n,)."""
+        """Mask of the rated segments: (n,)."""
         return np.asarray(np.isfinite(self.scores))
 
     @property
@@ -162,14 +163,14 @@ class PartialRatings:
         return PartialRatings(told, scores, (0.0, 1.0))
 
     def complete(self) -> Ratings:
-        """The ratings, if there are no gaps; an error that lists the unrated segments otherwise."""
+        """The ratings if there are no gaps; otherwise an error that lists the unrated segments."""
         if self.rated == self.sample.n:
             return self._answered()
         names = [str(i) for i in self.missing.tolist()]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         raise DataError(
-            f"{len(names)} of {self.sample.n} segments are unrated: {', '.join(names[:_SHOWN])}"
-            f"{more}. Have them rated, or say how to go on:",
+            f"{len(names)} of {self.sample.n} segments are unrated: "
+            f"{', '.join(names[:_SHOWN])}{more}. Have them rated, or choose how to treat them:",
             code="unrated",
             hints={
                 "python": "at_random() treats them as missing at random, "
@@ -182,22 +183,23 @@ class PartialRatings:
     def at_random(self, *, within: str = "groups") -> Ratings:
         """Ratings of the answered segments, which represent the unrated ones of their group.
 
-        That is right if chance alone decided which segments of a group were rated: then the mean
-        is unbiased, and its interval covers as that of the whole sample does. If, say, bad
-        segments are skipped, it is not, and the rated ones cannot show it; `diagnosis` tests what
-        can be tested. Every estimate notes this assumption.
+        This is right if chance alone decided which segments of a group were rated: then the mean is
+        unbiased, and its interval covers as often as that of a complete sample. If, say, bad
+        segments are skipped, the mean is biased, and the ratings cannot show it; `diagnosis` tests
+        what can be tested. Every estimate notes this assumption.
 
         Parameters
         ----------
         within
-            ``groups``: chance is alike within each group of the design (stratum, neighbours on the
-            line, document that was drawn whole), and may differ between them. ``sample``: it is
-            alike everywhere. Weights are then as even as they were, which the binary model needs.
+            ``groups``: the chance of a rating is the same within each group of the design (stratum,
+            neighbours on the line, document drawn whole), and may differ between groups.
+            ``sample``: it is the same everywhere. Weights are then as even as before, which the
+            binary model needs.
         """
         check_choice("within", within, ("groups", "sample"))
         if self.rated == self.sample.n:
             return self._answered()
-        # Those given up in earlier waves are counted among the unrated, and among all drawn.
+        # Segments given up in earlier waves count as unrated, and among all drawn.
         before = 0 if self.sample.info.gaps is None else self.sample.info.gaps.unrated
         lost, of = self.sample.n - self.rated + before, self.sample.n + before
         design = answered(self.sample.design, self._keep, within)
@@ -212,13 +214,13 @@ class PartialRatings:
     def bounds(self, estimator: Estimator, confidence: float = 0.95) -> GapBounds:
         """Bounds on the pool's mean that assume nothing about the unrated scores.
 
-        Any estimator and any bound will do, guaranteed ones included.
+        Works with any estimator and any bound, including guaranteed ones.
         """
         if self.limits is None:
             raise DataError(
-                "the worst score that unrated segments can have is an end of the scale, which is "
-                'not known. Give it, PartialRatings(sample, scores, limits="mqm") or '
-                "limits=(0, 25), from the scale and not from the answers."
+                "the worst score that unrated segments can have is an end of the scale, which "
+                'is not known. Give the scale to PartialRatings(sample, scores, limits="mqm") '
+                "or limits=(0, 25), as the scale defines it, not from the answers."
             )
         check_confidence(confidence)
         low, high = (self._filled(float(end)) for end in self.limits)
@@ -236,8 +238,8 @@ class PartialRatings:
     def findings(self) -> tuple[str, ...]:
         """Evidence against missing at random, in sentences; empty if there is none.
 
-        That the end of the list is missing does not, for a simple random sample in the order of
-        drawing: what was rated first is a random sample too.
+        A missing end of the list is no such evidence for a simple random sample in the order of
+        drawing: its first part is a random sample too.
         """
         frame, found = self.diagnosis(), []
         if self.sample.design.drawn_as("simple"):
@@ -268,7 +270,7 @@ class PartialRatings:
         return Ratings(part, self.scores[keep], as_limits(self.limits))
 
     def _filled(self, end: float) -> Ratings:
-        """The unrated scores put at one end of the scale."""
+        """The ratings with all unrated scores set to one end of the scale."""
         keep, sample = self._keep, self.sample
         if not keep.all():
             lost = sample.n - self.rated
@@ -289,7 +291,7 @@ def _as_scores(sample: Sample, scores: Any) -> FloatArray:
         strange = [i for i in scores if i not in set(ids)]
         if strange:
             raise DataError(
-                f"{len(strange)} ratings are of segments that are not in the sample, first "
+                f"{len(strange)} ratings are of segments outside the sample, first "
                 f"{strange[:3]}. Leave them out: they would bias the estimate."
             )
         scores = [scores.get(i) for i in ids]
@@ -311,11 +313,12 @@ def _as_scores(sample: Sample, scores: Any) -> FloatArray:
 class GapBounds:
     """The mean of the pool between two extremes: all unrated scores at one end of the scale.
 
-    Each segment of the pool would be rated or would not. With the latter at the low end, scores are
-    a variable known throughout the sample, whose mean over the pool is at most that of the scores.
-    So the lower end of its interval lies above the mean of the pool no more often than a lower end
-    may; likewise the upper end, with the unrated at the high end. Nothing is assumed about the
-    unrated scores, only that which segments go unrated does not depend on which others were drawn.
+    Suppose it is fixed for each segment of the pool whether it would be rated. With unrated scores
+    set to the low end, the scores are known for the whole sample, and their mean over the pool is
+    at most the true one. So the lower end of its interval exceeds the mean of the pool no more
+    often than it may; likewise for the upper end, with the unrated at the high end. Nothing is
+    assumed about the unrated scores, only that whether a segment is rated does not depend on which
+    others were drawn.
 
     Parameters
     ----------
@@ -324,9 +327,9 @@ class GapBounds:
     unrated, sampled
         Segments without a rating, and all that were drawn.
     confidence
-        Level of the interval unless another is asked for.
+        Default level of the interval.
     before
-        What was assumed of gaps in earlier waves, as a sentence and as signatures have it.
+        What was assumed about gaps in earlier waves, as a sentence and as a code for signatures.
     """
 
     low: LinearEstimate | RatedPosterior
@@ -352,7 +355,7 @@ class GapBounds:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks that a reader must know."""
+        """Remarks for the reader."""
         mine = (
             f"{self.unrated} of {self.sampled} segments are unrated, and may have any score: "
             "nothing is assumed about them",
@@ -404,7 +407,7 @@ class GapBounds:
 
 
 def _ends(estimate: Estimate, confidence: float) -> Interval:
-    """The interval with equal tails: the low end of one estimate, the high end of the other."""
+    """The equal-tailed interval: the low end of one estimate, the high end of the other."""
     from fewgold.bayes import RatedPosterior
 
     if isinstance(estimate, RatedPosterior):
@@ -412,20 +415,20 @@ def _ends(estimate: Estimate, confidence: float) -> Interval:
     return estimate.interval(confidence)
 
 
-# The design of the answered segments, had chance decided which they are ---------------------------
+# The design of the rated segments, if chance decided which were rated ---------------------------
 
-# Segments of a unit, on average, from which it has a response rate of its own; and those of a class
-# of neighbours.
+# Segments per unit, on average, from which each unit has its own response rate; and segments per
+# class of neighbours.
 _LARGE, _ENOUGH = 8, 20
 
 
 def classes(design: Design) -> tuple[IntArray, IntArray]:
     """Classes in which segments are missing at random, and groups that are compared: (n,) both.
 
-    Strata, where these were drawn from; units, where they are large; else the groups. Neighbours on
-    a line are too few for a response rate of their own, which would only make weights uneven:
-    groups with the same weight are joined along the line, before any answer is looked at, until
-    there are twenty segments.
+    Strata for a stratified sample, units if they are large, otherwise the groups. Groups of
+    neighbours on a line are too small for their own response rates, which would only make weights
+    uneven: groups with the same weight are joined along the line until they have twenty segments,
+    without looking at any answer.
     """
     groups = _codes(design.groups)
     if design.strata is not None:
@@ -437,7 +440,7 @@ def classes(design: Design) -> tuple[IntArray, IntArray]:
 
 
 def _joined_groups(groups: IntArray, weights: FloatArray) -> IntArray:
-    """New label of each group: neighbours of one weight together until they are enough."""
+    """New label of each group: neighbours of equal weight are joined until there are enough."""
     size = np.bincount(groups)
     most, least = np.zeros(size.size), np.full(size.size, np.inf)
     np.maximum.at(most, groups, weights)
@@ -446,7 +449,7 @@ def _joined_groups(groups: IntArray, weights: FloatArray) -> IntArray:
     for g in range(1, size.size):
         ends = max(most[g - 1], most[g]), min(least[g - 1], least[g])
         alike = ends[0] - ends[1] <= 1e-9 * ends[0]
-        last = alike and int(size[g:].sum()) < _ENOUGH  # too few are left for a class of their own
+        last = alike and int(size[g:].sum()) < _ENOUGH  # too few are left for another class
         joined = alike and (held < _ENOUGH or last)
         label[g] = label[g - 1] + (not joined)
         held = held + int(size[g]) if joined else int(size[g])
@@ -456,34 +459,34 @@ def _joined_groups(groups: IntArray, weights: FloatArray) -> IntArray:
 def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
     """The design of the answered segments, as the second phase of a two-phase sample.
 
-    Given how many of each class were answered, every such set of them is as likely as any other.
-    So the answered ones represent their class, w' = w/ρ with the response rate ρ, and the mean of
-    the answered has the mean of the sample as its expectation: its variance is that of the full
-    sample plus that of the second phase, and both can be seen in the answered (Särndal, Swensson
-    and Wretman 1992, section 15.6). Of a deviation e from the group's mean the first phase makes
-    the share (influence · e)²/ρ and the second (w e)² (1 − ρ)/ρ², which add up to
-    (w' e)² (1 − π ρ) where influence is w √(1 − π).
+    Given the number rated in each class, every set of that size is equally likely. So the rated
+    segments represent their class, w' = w/ρ with the response rate ρ, and their weighted mean has
+    the mean of the sample as its expectation. Its variance is that of the full sample plus that of
+    the second phase, and both can be estimated from the rated segments (Särndal, Swensson and
+    Wretman 1992, section 15.6). A deviation e from the group's mean contributes (influence · e)²/ρ
+    in the first phase and (w e)² (1 − ρ)/ρ² in the second, which add up to (w' e)² (1 − π ρ) if
+    influence is w √(1 − π).
 
-    A class without any answer gives its weight to its group, a group without any to the one beside
-    it. A group with one answered unit is compared with its neighbour, as lone strata are.
+    A class without any rating gives its weight to its group, and a group without any to the next
+    one. A group with one rated unit is compared with its neighbour, as lone strata are.
 
-    Balance is dropped. The answered segments are balanced by chance only, so that the second phase
-    has all of their spread; for the first this is too large, as it ignores the gain from balancing.
+    Balance is dropped. The rated segments are balanced only by chance, so the second phase has
+    their full spread; for the first phase this is too large, since it ignores the gain from
+    balancing.
 
-    Units that were drawn as a whole and are answered in part: the spread of their estimated means
-    has that of the second phase in it, and the correction for the pool's size, 1 − π ρ instead of
-    1 − π on what differs between units, is on the safe side by a share of π (1 − ρ).
+    For units drawn whole but rated in part, the spread of their estimated means includes that of
+    the second phase. The finite population correction, 1 − π ρ instead of 1 − π for the variance
+    between units, is conservative by a share of π (1 − ρ).
 
     Parameters
     ----------
     design
-        Of the whole sample, (n,).
+        The design of the whole sample, (n,).
     keep
-        (n,) True where answered; at least one.
+        (n,) True for the rated segments, at least one.
     within
-        ``groups`` for the classes of the design, ``sample`` where the chance of an answer is the
-        same throughout: then weights stay as even as they were, and all units are compared with
-        each other, because chance may have left any of them.
+        ``groups`` for the classes of the design, ``sample`` if the chance of a rating is the same
+        everywhere: then weights stay as even as before, and all units are compared with each other.
     """
     whole = np.zeros(design.n, dtype=np.int64)
     cells, groups = (whole, whole) if within == "sample" else classes(design)
@@ -510,14 +513,14 @@ def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
 
 
 def _codes(labels: IntArray) -> IntArray:
-    """Labels as 0, 1, … in their own order, in which neighbours are neighbours."""
+    """Labels as 0, 1, … in sorted order, so that neighbours stay neighbours."""
     return np.unique(labels, return_inverse=True)[1].astype(np.int64).ravel()
 
 
 def _response_weights(
     weights: FloatArray, keep: BoolArray, cells: IntArray, groups: IntArray
 ) -> FloatArray:
-    """Weights of the answered segments (r,), which include those of the unanswered ones."""
+    """Weights of the rated segments (r,), which include those of the unrated ones."""
     left = weights[keep]
     due, held = np.bincount(cells, weights), np.bincount(cells[keep], left, cells.max() + 1)
     left = left * (due / np.where(held > 0, held, 1.0))[cells[keep]]
@@ -529,13 +532,13 @@ def _response_weights(
     for lost in np.flatnonzero(count == 0):
         place = int(np.searchsorted(there, lost))
         beside = there[max(place - 1, 0) : place + 1]
-        # Of the neighbours on both sides, the one whose answers have less to carry so far.
+        # Of the two neighbours, the one with less weight per rating so far.
         load[beside[np.argmin((load / np.maximum(count, 1))[beside])]] += due[lost]
     return np.asarray(left * (load / np.where(held > 0, held, 1.0))[groups[keep]])
 
 
 def _comparable(groups: IntArray, units: IntArray | None, influence: FloatArray) -> IntArray:
-    """Groups in which units can be compared: a lone unit joins the next group not taken whole."""
+    """Groups in which units can be compared; a lone unit joins the next group not taken whole."""
     first = np.arange(groups.size) if units is None else np.unique(units, return_index=True)[1]
     members = np.bincount(groups[first], minlength=int(groups.max()) + 1)
     open_ones = np.flatnonzero(np.bincount(groups, influence) > 0)
@@ -551,7 +554,7 @@ def _comparable(groups: IntArray, units: IntArray | None, influence: FloatArray)
     return _codes(label[groups])
 
 
-# Whether gaps depend on what is known of the segments ---------------------------------------------
+# Whether gaps depend on what is known about the segments ------------------------------------------
 
 _PERMUTATIONS = 4999
 _SEED = 20220101
@@ -561,24 +564,24 @@ def diagnose(sample: Sample, keep: BoolArray) -> pd.DataFrame:
     """Compare unrated with rated segments in everything that is known about both.
 
     One row for each metric, the cost, the length of each text, the place in the sample (raters who
-    stop early leave the end), and documents (whether gaps are clustered).
+    stop early leave the end unrated), and documents (whether gaps are clustered).
 
     ==============  ============================================================================
     ``rated``       mean over the rated segments
     ``unrated``     mean over the unrated ones
     ``difference``  unrated minus rated, in standard deviations over the sample; for documents the
                     intraclass correlation of gaps, about 0 by chance and 1 for whole documents
-    ``p``           chance of a difference as large if every set of so many gaps were as likely
-    ``p_within``    the same with the number of gaps in each group of the design kept: what
+    ``p``           chance of so large a difference if all sets of gaps of this size were as likely
+    ``p_within``    the same with the number of gaps in each group of the design fixed: what
                     `at_random` assumes. NaN where no group has both rated and unrated segments
                     that differ
-    ``p_holm``      ``p`` for all rows together (Holm): below 0.05 for some row, by chance, in no
+    ``p_holm``      ``p`` corrected for all rows (Holm): below 0.05 in some row, by chance, in no
                     more than 5 % of studies
     ==============  ============================================================================
 
-    Chances are found by permuting the gaps, with a fixed seed, so they need no assumption about
-    the values. Finding nothing does not show that gaps are at random: they may depend on the
-    very scores that are missing.
+    Chances are found by permuting the gaps, with a fixed seed, so they need no assumption about the
+    values. Finding nothing does not prove that gaps are random: they may depend on the very scores
+    that are missing.
     """
     import pandas as pd
 
@@ -618,8 +621,8 @@ def _chances(
 ) -> FloatArray:
     """P-values of the columns (p, n), and of clustering by document: (p + 1,).
 
-    Gaps are permuted within classes; the more that one document has, the larger the sum of squares
-    of their counts.
+    Gaps are permuted within classes. The statistic for clustering is the sum of squared counts per
+    document.
     """
     rng = np.random.default_rng(_SEED)
     base = np.argsort(classes, kind="stable")

@@ -26,14 +26,14 @@ from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
 
-_ROOM = 10**7  # characters in a column of texts of one width
+_ROOM = 10**7  # most characters for a fixed-width column of texts
 
 
 class Population(Protocol):
-    """Segments to draw from, in memory or on disk: the interface of every pool.
+    """The interface of every pool: segments to draw from, in memory or on disk.
 
-    Samplers have a hook for each kind of pool, and the pool calls the one that suits it
-    (`_draw_with`, `_draw_beside`, `_cost_with`), so that no other code depends on the kind.
+    Samplers have a hook for each kind of pool, and the pool calls the right one (`_draw_with`,
+    `_draw_beside`, `_cost_with`), so that no other code depends on the kind.
     """
 
     def __len__(self) -> int: ...
@@ -62,7 +62,7 @@ class Population(Protocol):
 
     @property
     def _known_n_documents(self) -> int | None:
-        """The number of documents, or None where counting them would take a pass over files."""
+        """The number of documents, or None if counting them would take a pass over files."""
 
     @property
     def _source(self) -> tuple[str, int]:
@@ -72,7 +72,7 @@ class Population(Protocol):
         """A metric over the whole pool, or the composite (``"mean"``): (N,)."""
 
     def _digests(self) -> dict[str, str]:
-        """A digest of each part, so that a later error can say which one changed."""
+        """A digest of each part, so that an error can later name the part that changed."""
 
     def _with_rows(self, ids: Mapping[int, str]) -> Pool:
         """A pool in memory with at least these rows, given by row number and id."""
@@ -83,12 +83,12 @@ class Population(Protocol):
     def _draw_with(
         self, sampler: Any, n: int, draws: int | None, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
-        """Draw n segments (``draws`` times, if not None): a pool with them, rows and design."""
+        """Draw n segments (``draws`` times, if given): a pool with them, rows and design."""
 
     def _draw_beside(
         self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
-        """Draw n further segments in addition to the ``rated`` rows of ``pool``."""
+        """Draw n more segments in addition to the ``rated`` rows of ``pool``."""
 
     def _cost_with(self, sampler: Any, n: int) -> tuple[float, float]:
         """Mean and variance of the cost of n segments drawn by the sampler."""
@@ -96,7 +96,7 @@ class Population(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """N segments with automatic scores for all of them and human scores for none.
+    """N segments with automatic scores for each, and no human scores.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Pool:
     def __post_init__(self) -> None:
         ids = _column("ids", self.ids)
         if not ids.size:
-            raise DataError("the pool is empty. Expected at least one segment.")
+            raise DataError("the pool is empty; expected at least one segment.")
         _refuse_duplicates(ids)
         metrics = {str(name): _metric(str(name), v, ids) for name, v in self.metrics.items()}
         cost = None if self.cost is None else _numbers("cost", self.cost, ids)
@@ -177,7 +177,7 @@ class Pool:
             object.__setattr__(self, name, fixed)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is quickly computed is not worth sending to a worker.
+        # Cached values that are quick to compute are not worth sending to a worker.
         cached = ("_standardised", "_composite", "_passages")
         state = {k: v for k, v in self.__dict__.items() if k not in cached}
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state.items()}
@@ -220,7 +220,7 @@ class Pool:
         """A pool from any dataframe (pandas, polars, pyarrow, …), one row per segment.
 
         ``metrics=None`` takes no metric: a column of human scores is numeric too, and must never
-        slip in among the metrics.
+        end up among the metrics.
         """
         import narwhals.stable.v2 as nw
 
@@ -288,7 +288,7 @@ class Pool:
 
     @cached_property
     def _passages(self) -> IntArray:
-        """The passage of each segment, as a whole number: one system's version of a document."""
+        """The passage (one system's version of a document) of each segment, as a whole number."""
         if not self._has_several_systems:
             return self.codes
         assert self.system is not None
@@ -325,7 +325,7 @@ class Pool:
 
     @cached_property
     def _standardised(self) -> dict[tuple[str, ...], FloatArray]:
-        """A cache for `standardised`: all metrics, and single ones."""
+        """A cache for `standardised`: all metrics together, and single ones."""
         return {}
 
     def _standardised_cost(self) -> FloatArray | None:
@@ -336,7 +336,7 @@ class Pool:
 
     @property
     def _rows_in_memory(self) -> bool:
-        """Whether the metrics of all segments are in memory, and not only of the drawn ones."""
+        """Whether the metrics of all segments are in memory, not only those of the drawn ones."""
         return True
 
     def _moments_of(
@@ -349,8 +349,8 @@ class Pool:
     def composite(self) -> FloatArray:
         """Mean of the standardised metrics, with signs such that larger is better: (N,).
 
-        A metric of unknown orientation gets the sign of its correlation with the others.
-        Covariates stay out, unless there is nothing else.
+        A metric of unknown orientation gets the sign of its correlation with the others. Covariates
+        are left out, unless there is nothing else.
         """
         return self._composite
 
@@ -401,7 +401,7 @@ class Pool:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short digest of ids, documents, metrics, costs and spread: same pool, same digest."""
+        """A short digest of ids, documents, metrics, costs and spread, equal for equal pools."""
         digest = hashlib.sha256()
         for labels in (self.ids, self.documents):
             if labels is not None:
@@ -480,10 +480,10 @@ class Pool:
 
 
 def oriented(signs: FloatArray, products: FloatArray) -> FloatArray:
-    """Signs (p,) of metrics; unknown orientations (0) follow from correlations with the others.
+    """Signs (p,) of metrics; unknown orientations (0) are inferred from correlations.
 
-    ``products`` (p, p) are in proportion to the correlations. Without any known sign metrics get
-    the signs of the first principal component.
+    ``products`` (p, p) are proportional to the correlations. If no sign is known, metrics get the
+    signs of the first principal component.
     """
     if not signs.any():
         values, vectors = np.linalg.eigh(products)
@@ -500,7 +500,7 @@ def _as_bytes(labels: NDArray[Any]) -> bytes:
 
 def _standardise(x: FloatArray) -> FloatArray:
     """Rows (p, N) with mean 0 and standard deviation 1, or 0 where they are constant."""
-    # Scale before squaring: scores of 1e200 or 1e-200 are odd, but they are numbers.
+    # Scale before squaring, so that scores such as 1e200 or 1e-200 do not overflow.
     top = np.maximum(x.max(-1, keepdims=True), -x.min(-1, keepdims=True))
     x = x / np.where(top > 0, top, 1.0)
     x -= x.mean(-1, keepdims=True)
@@ -524,7 +524,8 @@ def _column(name: str, values: Any) -> NDArray[Any]:
                 f"{int(missing.argmax())}. Every segment needs one."
             )
         if all(isinstance(v, str) for v in array.tolist()):
-            # Every cell of a text array takes the room of the longest: not where one is an article.
+            # Every cell of a fixed-width text array is as large as the longest, so avoid it for
+            # long texts.
             longest = max((len(v) for v in array.tolist()), default=0)
             array = array.astype(str) if longest * array.size <= _ROOM else array
     return array
@@ -552,8 +553,8 @@ def _refuse_duplicates(ids: NDArray[Any]) -> None:
         twice = unique[counts > 1]
         raise DataError(
             f"ids must differ; {twice.size} occur more than once, first {str(twice[0])!r} "
-            f"({counts[counts > 1][0]} times). If the table holds several systems or raters, keep "
-            "one of them, or build the ids from system and segment."
+            f"({counts[counts > 1][0]} times). If the table holds several systems or raters, "
+            "keep one of them, or build ids from system and segment."
         )
 
 
@@ -582,8 +583,8 @@ def _metric(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
     numbers = _numbers(f"metric {name!r}", values, ids)
     if ids.size > 1 and (numbers == numbers[0]).all():
         raise DataError(
-            f"metric {name!r} is constant ({numbers[0]:g} for all {ids.size} segments), so it says "
-            "nothing. Leave it out, or check the column."
+            f"metric {name!r} is constant ({numbers[0]:g} for all {ids.size} segments), so it "
+            "carries no information. Leave it out, or check the column."
         )
     numbers.setflags(write=False)
     return numbers

@@ -1,8 +1,9 @@
 """Estimates other than the pool's mean: parts of it, other mixes, totals, ratios, quantiles.
 
-Everything uses one building block, `weighted_mean`: Σ ω y / Σ ω over the pool, for weights ω
-that are known for all segments. A slice has weights of 0 and 1, another mix of traffic any weights;
-a ratio is the zero of the mean of y − R x, and a quantile is found by asking for shares.
+Everything uses one building block, `weighted_mean`: Σ ω y / Σ ω over the pool, for weights ω that
+are known for all segments. A slice has weights of 0 and 1, another mix of traffic any weights; a
+ratio is the value of R at which the mean of y − R x is 0, and a quantile is found from estimated
+shares.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from fewgold.sample import Ratings, Sample
 
 __all__ = ["DomainEstimate", "quantile", "ratio", "total", "weighted_mean"]
 
-# Groups with fewer units than this on average are neighbours on a line, not strata.
+# Groups with fewer units than this on average are treated as neighbours on a line, not strata.
 _LINE = 10
 
 
@@ -38,7 +39,7 @@ class DomainEstimate(LinearEstimate):
 
     Its ratings and design are those of the rated segments with weight. ``variance`` and ``freedom``
     use the whole sample; ``size`` is the number of segments that count, ``of`` says what is
-    estimated, and ``digest`` pins the weights in signatures.
+    estimated, and ``digest`` identifies the weights in signatures.
     """
 
     variance: float = math.inf
@@ -77,20 +78,20 @@ def weighted_mean(
 
     The control is fitted to the whole sample, so that small parts of the pool benefit from all
     ratings; its predictions are averaged over the pool with the weights ω, and the weighted mean of
-    what it got wrong is added (a Hájek mean). Weights of 0 and 1 give the mean of a slice.
+    its errors is added (a Hájek mean). Weights of 0 and 1 give the mean of a slice.
 
     Parameters
     ----------
     ratings
-        Of one study, in memory.
+        The ratings of one study, with the pool in memory.
     estimator
-        Any estimator that returns a `LinearEstimate`. One that does not say what its control
-        predicts for a part of the pool (a plug-in) is replaced by the plain mean, with a note.
+        Any estimator that returns a `LinearEstimate`. If it cannot say what its control predicts
+        for a part of the pool (as with plug-ins), the plain mean is used instead, with a note.
     weights
-        (N,) at least 0, in the order of the pool.
+        (N,) weights of at least 0, in the order of the pool.
     cells
         (N,) whole numbers: ratings are weighted so that each cell has its exact share
-        (post-stratification). Every cell with weight needs a rating.
+        (post-stratification). Every cell with a weight above 0 needs a rating.
     of
         What is estimated, for summaries and signatures.
 
@@ -115,8 +116,8 @@ def weighted_mean(
     if not isinstance(made, LinearEstimate):
         raise DataError(
             f"{estimator.name} gives a posterior for the whole pool only, not for parts of it. "
-            "Take "
-            "a linear estimator such as ridge or mean; fewgold alpha --by does slices of 0 and 1."
+            "Take a linear estimator such as ridge or mean; for slices of 0 and 1 use fewgold "
+            "alpha --by."
         )
     if cells is not None:
         cells = codes_of(np.where(omega > 0, cells, -1))
@@ -124,7 +125,9 @@ def weighted_mean(
     own = omega[rows]
     keep = own > 0
     if not keep.any():
-        raise DataError("no rated segment has a weight above 0, so nothing is known.")
+        raise DataError(
+            "no rated segment has a weight above 0, so there is nothing to estimate from."
+        )
     controls, notes, tuned = made.controls, made.notes, made.tuned
     left = ratings.scores
     if controls is not None:
@@ -138,7 +141,8 @@ def weighted_mean(
     if controls is not None:
         g = np.ones(left.shape) if controls.inflation is None else controls.inflation.copy()
         if controls.sway is not None:
-            # The value is Σ share·y − β·(Σ share·z): the error of the slopes, rating by rating.
+            # The value is Σ share·y − β·(Σ share·z); this adds the error of the slopes, rating by
+            # rating.
             moved = (shares @ z.T) @ controls.sway
             g[keep] *= 1.0 - moved[keep] / shares[keep]
             outer = design._centred(made.residuals[None])[0] * moved * design._root_fpc
@@ -202,7 +206,7 @@ def _shares(
     due, got = np.bincount(cells, omega, count), np.bincount(cells[rows], weights, count)
     if (got[due > 0] <= 0).any():
         raise DataError(
-            f"{int((got[due > 0] <= 0).sum())} of the cells have no rating. Leave the mix out, or "
+            f"{int((got[due > 0] <= 0).sum())} of the cells have no rating. Drop the mix, or "
             "merge cells."
         )
     scale = np.where(due > 0, due / np.where(got > 0, got, 1.0), 0.0) / omega.sum()
@@ -226,8 +230,8 @@ def _part(
 ) -> Design:
     """The design of the rated segments with weight, as a sample of those in the pool.
 
-    Chances are conditional on the number rated: of a slice with 20 segments of which 15 happen to
-    be rated, a quarter is left to chance.
+    The finite population correction is conditional on the number rated: if 15 of the 20 segments of
+    a slice happen to be rated, it is a quarter.
     """
     plain = bool((omega[omega > 0] == omega.max()).all())
     weights, size = shares[keep], int((omega > 0).sum())
@@ -303,9 +307,9 @@ def _spread(
 ) -> tuple[float, float]:
     """Variance and degrees of freedom of Σ shares·left, for centred residuals ``left`` (n,).
 
-    Where documents were spread along a line, those that count are compared with their next
-    neighbours that count. Otherwise the variance is that of the whole sample, with residuals of 0
-    for segments that do not count (linearisation): how many of them a stratum yields is by chance.
+    If documents were spread along a line, segments with weight are compared with their nearest
+    neighbours with weight. Otherwise the variance is that of the whole sample, with residuals of 0
+    for segments without weight (linearisation), since their number in each stratum is random.
     """
     if part.documents is not None:
         dev = part.deviations(left[keep][None])[0]
@@ -314,8 +318,8 @@ def _spread(
         return float(dev @ dev) * factor, 0.0 if lost else float(part.df)
     spread = np.zeros(shares.shape)
     spread[keep] = left[keep] * part.influence / design.influence[keep].clip(1e-300)
-    # Groups that lie within the slice have their own means; elsewhere the mean of the slice was
-    # taken out, which makes residuals too small by the share of the unit in it.
+    # Groups within the slice have their own means; elsewhere the mean of the slice was subtracted,
+    # which makes residuals too small by the unit's share of it.
     units = np.arange(design.n) if design.units is None else design.units
     count = int(units.max()) + 1
     inside = group_sum(design.weights * keep, design.groups, design._n_groups)
@@ -325,7 +329,7 @@ def _spread(
     whole = np.bincount(units, design.weights, count)[units]
     grow = np.where(nested | (own > 1 - 1e-9), 1.0, (1 - whole) / np.maximum(1 - own, 1e-9))
     dev = design.deviations((spread * np.sqrt(grow))[None])[0]
-    # Degrees of freedom by Satterthwaite, each group with its units that count.
+    # Satterthwaite's degrees of freedom, counting the units with weight in each group.
     mass = np.zeros(count)
     np.add.at(mass, units[keep], part.influence)
     of_unit = np.zeros(count, dtype=np.int64)
@@ -415,8 +419,8 @@ def ratio(
 ) -> AffineEstimate:
     """Σ y / Σ x over the pool, such as errors per word.
 
-    The mean of y − R x is estimated as any mean is, with metrics, and R moved to where it is 0
-    (one step of Newton's from the plain ratio). Its standard error is that of the linearised ratio.
+    The mean of y − R x is estimated like any mean, with metrics, and R is set to where it is 0 (one
+    Newton step from the plain ratio). Its standard error is that of the linearised ratio.
 
     Parameters
     ----------
@@ -463,8 +467,8 @@ def ratio(
 class QuantileEstimate:
     """The score that a share ``p`` of the pool does not exceed.
 
-    ``ends`` finds the interval at a confidence; ``base`` is the estimate of the share at the
-    quantile, which makes it.
+    ``ends`` returns the interval at a confidence; ``base`` is the estimate of the share at the
+    quantile.
     """
 
     value: FloatArray
@@ -478,7 +482,7 @@ class QuantileEstimate:
 
     @property
     def se(self) -> FloatArray:
-        """Length of the 95% interval over that of a normal one in standard errors (Woodruff)."""
+        """Standard error implied by the length of the 95% interval, as if normal (Woodruff)."""
         low, high = self.interval(0.95)
         return np.asarray((high - low) / (2 * 1.959963984540054))
 
@@ -507,11 +511,11 @@ class QuantileEstimate:
 def quantile(
     ratings: Ratings, estimator: Estimator, p: float, weights: Any = None
 ) -> QuantileEstimate:
-    """The smallest score that at least a share ``p`` of the pool does not exceed: 0.5, the median.
+    """The smallest score that at least a share ``p`` of the pool does not exceed; 0.5: the median.
 
-    The share of scores up to t is estimated as any share is, with metrics. The quantile is where it
-    reaches p, and the interval holds the scores t at which p is in the interval of the share
-    (Woodruff). It ends at scores that were seen, or at the limits of the scale.
+    The share of scores up to t is estimated like any share, with metrics. The quantile is the t
+    where it reaches p, and the interval contains the scores t at which p is in the interval of the
+    share (Woodruff). Its ends are observed scores, or the limits of the scale.
 
     References
     ----------
@@ -528,7 +532,7 @@ def quantile(
     known: dict[int, LinearEstimate] = {}
 
     def share(k: int) -> LinearEstimate:
-        """Share of scores up to a level; for −1, below all that were seen."""
+        """Share of scores up to a level; −1 is below all observed scores."""
         if k not in known:
             cut = Cut("<", float(levels[0])) if k < 0 else Cut("<=", float(levels[k]))
             known[k] = mean_of(ratings.cut(cut), estimator, weights)
@@ -575,7 +579,7 @@ def mean_of(
 
 
 def _of(what: str, base: LinearEstimate) -> str:
-    """What is estimated, and of which part of the pool."""
+    """What is estimated, and for which part of the pool."""
     part = base.of if isinstance(base, DomainEstimate) else ""
     return f"{what} ({part})" if part else what
 

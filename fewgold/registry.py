@@ -1,9 +1,10 @@
 """Strategies by name: a sampler, a plus sign, an estimator.
 
 ``docs-prop+cv-knn`` draws by document and estimates with a nearest-neighbour control. Names that
-end in ``-printed`` follow the paper to the letter, errors included, for reproduction. Where its
-formula and its words differ (eq. 2: σ_l or the variance), ``docs-opt-printed`` follows the formula,
-``docs-incr-human-printed`` and ``docs-incr-metrics-printed`` the words; see docs/errata.md.
+end in ``-printed`` follow the paper to the letter, errors included, for reproduction. If its
+formula and its text differ (eq. 2: σ_l or the variance), ``docs-opt-printed`` follows the formula,
+and ``docs-incr-human-printed`` and ``docs-incr-metrics-printed`` follow the text; see
+docs/errata.md.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ __all__ = [
     "estimator", "recommended", "sampler", "sampler_names", "strategy", "strategy_names",
 ]  # fmt: skip
 
-#: What we recommend where the pool has metrics, and where it has none.
+#: Recommended with metrics, and without.
 RECOMMENDED = "docs-balanced+ridge"
-#: Where it is known beforehand how far ratings are expected to stray from the metrics.
+#: Recommended if it is known beforehand how far each rating is likely to be from its prediction.
 UNEVEN = "docs-uneven+ridge"
-#: Where nothing is known, for error counts only.
+#: For error counts only, if nothing is known beforehand.
 BY_RANK = "docs-uneven-rank+ridge"
 WITHOUT_METRICS = "docs-sys+mean"
 
@@ -81,7 +82,7 @@ _SAMPLERS: dict[str, Callable[[], Sampler]] = {
 
 
 def _binary_posterior(*args: Any, **more: Any) -> Estimator:
-    from fewgold.bayes import BinaryPosterior  # its models are loaded where they are asked for
+    from fewgold.bayes import BinaryPosterior  # its models are loaded on demand
 
     return BinaryPosterior(*args, **more)
 
@@ -215,8 +216,7 @@ def with_uniform(sampler: Sampler, uniform: float) -> Sampler:
     if chances is None:
         names = [n for n in _SAMPLERS if "-uneven" in n]
         raise DesignError(
-            f"{sampler.name} draws every segment with the same chance, so that there is nothing to "
-            "mix.",
+            f"{sampler.name} draws every segment with the same chance, so there is nothing to mix.",
             hints={
                 "python": f"Leave out uniform=, or take one of {', '.join(names)}.",
                 "cli": f"Leave out --uniform, or take --strategy {UNEVEN}.",
@@ -226,7 +226,7 @@ def with_uniform(sampler: Sampler, uniform: float) -> Sampler:
 
 
 def strategy_names(pool: Population | None = None) -> list[str]:
-    """The strategies of Saldías et al. (2022) and ours: what a simulation compares by default.
+    """The strategies of Saldías et al. (2022) and ours, which a simulation compares by default.
 
     For a pool without documents or metrics, only those that do not need them.
     """

@@ -30,7 +30,7 @@ __all__ = ["Design", "Ratings", "Sample"]
 
 
 def _sheets() -> Any:
-    """The module of sheets, which builds on this one: loaded when a method asks for it."""
+    """The module of sheets, imported late because it depends on this one."""
     return import_module("fewgold.sheets")
 
 
@@ -38,8 +38,8 @@ def _sheets() -> Any:
 class GapHandling:
     """How sampled segments without a rating were handled.
 
-    ``note`` is for readers, ``code`` for signatures; ``unrated`` counts the segments that were
-    given up and are no longer in the sample.
+    ``note`` is for readers, ``code`` for signatures; ``unrated`` counts the segments dropped from
+    the sample for lack of a rating.
     """
 
     note: str
@@ -64,11 +64,11 @@ class SampleInfo:
 
     samplers: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
-    adequate: str | None = None  # the cut that made 0 and 1 of the scores, such as "<= 0"
+    adequate: str | None = None  # the cut that turned scores into 0 and 1, such as "<= 0"
     gaps: GapHandling | None = None
-    chosen: Assumption | None = None  # how rows were chosen that nobody drew with fewgold
-    target: str | None = None  # "process" where results are about new segments like these
-    adjudicated: Assumption | None = None  # what became of segments that raters differ about
+    chosen: Assumption | None = None  # how rows that were not drawn by fewgold were chosen
+    target: str | None = None  # "process" if results are about new segments like these
+    adjudicated: Assumption | None = None  # how disagreements between raters were resolved
 
     @property
     def sampler(self) -> str | None:
@@ -83,7 +83,7 @@ class SampleInfo:
         return self.seeds[0] if self.seeds else None
 
     def then(self, wave: SampleInfo) -> SampleInfo:
-        """The combined information of two waves."""
+        """Combine the information of two waves."""
 
         def both(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
             return first if first == second else first + second
@@ -99,7 +99,7 @@ class SampleInfo:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As a dictionary for files, without unknown entries."""
+        """A dictionary for files, without unknown entries."""
         gaps = self.gaps
         found = {
             "sampler": self.sampler,
@@ -139,8 +139,8 @@ class SampleInfo:
 class Sample:
     """Rows of a pool to annotate, (n,) for a study or (draws, n) for a simulation.
 
-    A top-up (``given``) lists the new segments only; `rate` returns the ratings of both together,
-    so that a wave is never mistaken for a sample of the whole pool.
+    A top-up (``given``) lists only the new segments; `rate` returns the ratings of both waves, so
+    that one wave is never mistaken for a sample of the whole pool.
     """
 
     pool: Pool
@@ -159,7 +159,7 @@ class Sample:
 
     def __repr__(self) -> str:
         draws = "" if self.indices.ndim == 1 else f"{self.indices.shape[0]} draws of "
-        more = "" if self.given is None else f", beside {self.given.n} rated before"
+        more = "" if self.given is None else f", in addition to {self.given.n} already rated"
         return f"Sample({draws}{self.n} of {len(self.pool)} segments, {self.design._label}{more})"
 
     def _repr_html_(self) -> str:
@@ -195,13 +195,13 @@ class Sample:
     def labelled(cls, found: Labelled) -> tuple[Sample, FloatArray]:
         """The rows of a table that were chosen to be labelled, and their labels, NaN where missing.
 
-        ``found`` is what `fewgold.chosen.read_labelled` gives.
+        ``found`` is the result of `fewgold.chosen.read_labelled`.
         """
         info = SampleInfo(chosen=Assumption(found.sentence, found.chosen.code))
         return cls(found.pool, found.rows, found.design, info=info), found.scores
 
     def to_frame(self) -> pd.DataFrame:
-        """The segments to annotate as a table: id, document, texts, metrics, weight and chance.
+        """A table of the segments to annotate: id, document, texts, metrics, weight and chance.
 
         Not for raters, who should not see metrics: `to_sheet` writes what they need.
         """
@@ -209,7 +209,7 @@ class Sample:
 
         if self.indices.ndim != 1:
             raise DataError(
-                "a batch of draws cannot be one table. Take one of them: sample.draw(k)."
+                "a batch of draws does not fit in one table. Take one draw: sample.draw(k)."
             )
         pool, rows = self.pool, self.indices
         columns: dict[str, Any] = {"id": pool.ids[rows]}
@@ -233,20 +233,20 @@ class Sample:
 
         The sheet has ids, documents, texts and an empty column; no metrics and no system. Fill it
         in, and read it with `Ratings.from_sheet` or ``fewgold estimate``. The side file
-        ``<path>.design.json`` holds the design and the pool (but for its texts), so that nothing
-        else is needed; of a pool on disk it holds the fingerprint.
+        ``<path>.design.json`` holds the design and the pool (without its texts), so that nothing
+        else is needed; for a pool on disk it holds only the fingerprint.
 
         Parameters
         ----------
         path
             A ``.csv`` or ``.tsv`` file.
         estimator
-            What ``fewgold estimate`` is to use: by default ridge where there are metrics, else the
+            What ``fewgold estimate`` will use: by default ridge if there are metrics, else the
             mean.
         score
             Name of the empty column.
         in_order
-            List the segments in the order of drawing, to be rated from the top and stopped early.
+            List the segments in the order of drawing, so that rating may stop early.
         overwrite
             Replace existing files, which may hold ratings.
 
@@ -301,7 +301,7 @@ class Sample:
         return np.moveaxis(np.take(table, self.indices, axis=1), 0, -2)
 
     def draw(self, k: int | IntArray) -> Sample:
-        """The ``k``-th of a batch of draws, as a sample of its own."""
+        """The ``k``-th draw of a batch, as a sample."""
         given = None if self.given is None else self.given.draw(k)
         joined = None if self.joined is None else self.joined.draw(k)
         return Sample(self.pool, self.indices[k], self.design.draw(k), given, joined, self.info)
@@ -360,8 +360,8 @@ class Sample:
     def folds(self, k: int) -> IntArray:
         """Fold label of each sampled segment, balanced within groups: (..., n).
 
-        Segments lie in the random order they were drawn in, so labels by position are random
-        already: estimation needs no generator of its own. Segments of one unit share a fold.
+        Segments are in the random order in which they were drawn, so labels by position are already
+        random and estimation needs no random generator. Segments of one unit share a fold.
         """
         groups, units = self.design.groups, self.design.units
         if units is not None:
@@ -375,7 +375,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Human scores of a sample: the sole input of every estimator."""
+    """Human scores of a sample: the only input of every estimator."""
 
     sample: Sample
     scores: FloatArray
@@ -384,7 +384,7 @@ class Ratings:
     def __post_init__(self) -> None:
         if self.sample.given is not None:
             raise DesignError(
-                "this sample is a top-up and does not stand for the pool by itself. Use "
+                "this sample is a top-up and does not represent the pool by itself. Use "
                 "sample.rate(scores), which joins the earlier ratings."
             )
         if self.scores.shape != self.sample.indices.shape:
@@ -405,7 +405,7 @@ class Ratings:
             if outside.any():
                 raise DataError(
                     f"{int(outside.sum())} ratings lie outside the scale {low:g} to {high:g}, "
-                    f"first {self.scores[outside][0]:g}. Correct them, or the limits."
+                    f"first {self.scores[outside][0]:g}. Correct the ratings or the limits."
                 )
 
     def __repr__(self) -> str:
@@ -419,7 +419,7 @@ class Ratings:
         rows: list[tuple[str, object]] = [
             ("ratings", f"{self.n} of {len(self.sample.pool)} segments"),
             ("mean, sd", f"{y.mean():.4g}, {y.std():.4g}"),
-            ("least to largest", f"{y.min():.4g} to {y.max():.4g}"),
+            ("range", f"{y.min():.4g} to {y.max():.4g}"),
             ("scale", "not given" if self.limits is None else "{:g} to {:g}".format(*self.limits)),
         ]
         return html_table("Ratings", rows, notes=self.warnings)
@@ -434,7 +434,7 @@ class Ratings:
         limits: Limits | None = None,
         **columns: Any,
     ) -> Ratings:
-        """Existing labels, from a dataframe in which people labelled some of the rows.
+        """Read existing labels from a dataframe in which some rows are labelled.
 
         Parameters
         ----------
@@ -448,8 +448,8 @@ class Ratings:
         limits
             Ends of the scale, such as ``(0, 1)``.
         columns
-            ``metrics``, ``id``, ``document``, ``system``, ``texts`` and ``orientation``, as far as
-            they should not be guessed.
+            ``metrics``, ``id``, ``document``, ``system``, ``texts`` and ``orientation``, if they
+            should not be guessed.
 
         Examples
         --------
@@ -461,7 +461,7 @@ class Ratings:
         >>> ratings.warnings
         ('the 4 labelled rows are taken to be a simple random sample of the 6 rows of the table',)
         """
-        from fewgold.chosen import read_labelled  # only labels that exist need it
+        from fewgold.chosen import read_labelled  # only needed for existing labels
 
         sample, scores = Sample.labelled(
             read_labelled(table, human=human, chosen=chosen, **columns)
@@ -488,7 +488,7 @@ class Ratings:
         pool
             The pool, if it is not where the side file says. A different pool is refused.
         human
-            The column of scores, if not the one that was written empty; of several the mean.
+            The column of scores, if not the one that was written empty; several are averaged.
         id
             The column of ids.
         limits
@@ -553,5 +553,5 @@ class Ratings:
         return Ratings(sample, passing(self.scores).astype(np.float64), (0.0, 1.0))
 
     def draw(self, k: int | IntArray) -> Ratings:
-        """The ``k``-th of a batch of draws."""
+        """The ``k``-th draw of a batch."""
         return Ratings(self.sample.draw(k), self.scores[k], self.limits)

@@ -1,7 +1,7 @@
-"""Sheets for several systems on the same segments, blind: raters cannot tell the systems.
+"""Blind sheets for several systems on the same segments: raters cannot tell the systems apart.
 
-A row for each chosen segment and system, in random order within the segment, under ids that mean
-nothing. The side file holds the key; `fewgold compare` joins the scores again.
+One row per chosen segment and system, in random order within the segment, with meaningless ids. The
+side file holds the key, with which `fewgold compare` joins the scores.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Shared:
 
 
 def build_joint_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
-    """The pool of all systems, from the roles of the columns as `fewgold select` knows them."""
+    """The pool of all systems, from the column roles that `fewgold select` uses."""
     table = sheets.as_recorded(table, columns)
     table = io.filled(table, columns.get("metrics") or (), columns.get("system"))
     if columns.get("cost") is not None:
@@ -59,7 +59,7 @@ def build_joint_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """A pool of all outputs of several systems, the segment of each, and what to know of it."""
+    """A pool of all outputs of several systems, the segment of each output, and notes."""
 
     pool: Pool
     segments: NDArray[Any]
@@ -67,10 +67,10 @@ class Outputs:
 
 
 def build_outputs(table: Any, columns: Mapping[str, Any]) -> Outputs:
-    """The outputs of several systems as a campaign takes them, from the roles of the columns.
+    """The outputs of several systems in the form a campaign needs, from the column roles.
 
-    Texts that are the same for all outputs of a system and differ between systems would tell raters
-    which one it is, and are left out.
+    Texts that are the same for all outputs of a system but differ between systems would reveal the
+    system to raters, and are left out.
     """
     id, system = columns["id"], columns["system"]
     table = io.filled(sheets.as_recorded(table, columns), columns.get("metrics") or (), system)
@@ -87,14 +87,14 @@ def build_outputs(table: Any, columns: Mapping[str, Any]) -> Outputs:
         table.assign(**{own: made, system: names}), {**columns, "id": own, "texts": kept}
     )
     notes = tuple(
-        f"{text!r} tells which system an output is of, and is not shown to raters"
+        f"{text!r} reveals the system of an output, so it is not shown to raters"
         for text in telling
     )
     return Outputs(pool, segments, notes)
 
 
 def _tells(values: Sequence[Any], systems: Sequence[str]) -> bool:
-    """Whether a text is the same within each system and another one for each."""
+    """Whether a text is constant within each system and differs between systems."""
     seen: dict[str, str] = {}
     for value, system in zip(values, systems, strict=True):
         if seen.setdefault(system, str(value)) != str(value):
@@ -118,7 +118,7 @@ def save_shared(
     ``seed`` decides the order of the systems within each segment.
     """
     separator = "\t" if str(path).lower().endswith(".tsv") else ","
-    # Where the output of each segment and system lies in the table.
+    # The table row of the output of each segment and system.
     rows: dict[str, dict[str, int]] = {}
     both = zip(table[columns["id"]].tolist(), table[columns["system"]].tolist(), strict=True)
     for row, (segment, system) in enumerate(both):
@@ -155,11 +155,11 @@ def save_shared(
 
 
 def load_shared(path: str | Path | sheets.Record, pool_path: str | Path | None = None) -> Shared:
-    """What is needed to read a sheet of several systems back, from its side file."""
+    """Load from its side file what is needed to read a sheet of several systems."""
     record = sheets.read_record(path)
     if "systems" not in record:
         raise DataError(
-            "this sheet holds one system only. Its score is that of: fewgold estimate. To compare "
+            "this sheet holds one system only. Get its score with fewgold estimate. To compare "
             "systems, select segments with --shared."
         )
     table = sheets.pool_table(record, pool_path)
@@ -183,9 +183,9 @@ def read_shared(
 ) -> pd.DataFrame:
     """The pool's table with the scores of a rated sheet, one row per output (and rater).
 
-    Rows that are missing or empty are outputs that nobody rated: an error unless ``gaps`` says
-    that chance left them out. ``human`` names one column of scores or several, a rater each.
-    ``by`` are columns of the pool's table that slices are made by; raters need not see them.
+    Rows that are missing or empty are unrated outputs: an error unless ``gaps`` says that they are
+    missing at random. ``human`` names one column of scores, or one per rater. ``by`` lists columns
+    of the pool's table that define slices; raters need not see them.
     """
 
     sheet = io.read_table(path)
@@ -204,7 +204,7 @@ def read_shared(
         twice = sorted(i for i, count in Counter(found).items() if count > 1)
         refuse(
             "occur more than once", twice,
-            "Keep one row of each; for several raters name the column that says who (--rater).",
+            "Keep one row of each; for several raters name the column with the rater (--rater).",
         )  # fmt: skip
     if not gaps:
         empty = sheet[wanted].map(io.is_gap).all(axis=1)
@@ -212,7 +212,7 @@ def read_shared(
         refuse(
             f"of {len(shared.key)} outputs are not rated",
             [i for i in shared.key if i not in rated],
-            "Rate them all; if it was chance that left some out, say so: --rated-only.",
+            "Rate them all, or, if some are missing at random, use --rated-only.",
         )
     roles = shared.columns
     kept = [roles["id"], roles["system"], roles.get("document"), *(roles.get("metrics") or ())]

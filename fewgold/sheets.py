@@ -1,7 +1,8 @@
 """A drawn sample on disk: a sheet for the raters, and a side file that says how it was drawn.
 
-The sheet shows what raters need and nothing that could sway them: no metrics, no system, no drawing
-order unless asked for. The side file ``<sheet>.design.json`` holds the rest, its floats exact.
+The sheet shows what raters need and nothing that could influence them: no metrics, no system, and
+the order of drawing only on request. The side file ``<sheet>.design.json`` holds the rest, with
+exact floats.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
 
     from fewgold.criteria import CriteriaRatings
 
-# Designs and pools as plain records: what every file of a study stores, its floats exact ----------
+# Designs and pools as plain records, which every file of a study stores, with exact floats --------
 
-# Fields of a Design that have a value for each segment, by the name of one such value.
+# Fields of a Design with one value per segment, by the name of a single value.
 _FLOATS = {
     "weight": "weights", "inclusion": "inclusion", "influence": "influence", "share": "shares"
 }  # fmt: skip
@@ -48,7 +49,7 @@ _WHOLE = {"group": "groups", "unit": "units", "stratum": "strata", "document": "
 
 
 def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
-    """A design, with one entry per segment in the order of drawing."""
+    """A design as a record, with one entry per segment in the order of drawing."""
     columns = {"id": [str(i) for i in pool.ids[indices]], "index": indices.tolist()}
     for key, name in (_FLOATS | _WHOLE).items():
         if getattr(design, name) is not None:
@@ -73,7 +74,7 @@ def rated(given: Ratings) -> dict[str, Any]:
 
 
 def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64], Design]:
-    """The rows and the design that `drawn` stored, checked against the pool."""
+    """Read the rows and the design stored by `drawn`, checked against the pool."""
     segments = record["segments"]
     indices = np.array([s["index"] for s in segments], dtype=np.int64)
     if indices.size and not (indices.min() >= 0 and indices.max() < len(pool)):
@@ -92,7 +93,7 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
     return indices, Design(
         kind=kind,
         size=record["size"],
-        concentration=record.get("concentration", 0.0),  # designs of before have no documents
+        concentration=record.get("concentration", 0.0),  # older designs have no documents
         unbiased=record["unbiased"],
         gaps=gaps,
         **arrays,
@@ -100,7 +101,7 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
 
 
 def check_pool(stored: Mapping[str, Any], pool: Population) -> None:
-    """Refuse a pool that is not the one of the record, and say what changed."""
+    """Refuse a pool that differs from the recorded one, and say what changed."""
     if stored["fingerprint"] == pool.fingerprint:
         return
     then, now = stored["digests"], pool._digests()
@@ -110,9 +111,9 @@ def check_pool(stored: Mapping[str, Any], pool: Population) -> None:
     if stored["size"] != len(pool):
         reasons.insert(0, f"it has {len(pool)} segments now and had {stored['size']}")
     raise DataError(
-        f"this is not the pool that the sample was drawn from (fingerprint {pool.fingerprint} now, "
-        f"{stored['fingerprint']} then): {'; '.join(reasons) or 'its order changed'}. Give the "
-        "pool of that time: an estimate from another one would be wrong."
+        f"this is not the pool that the sample was drawn from (fingerprint {pool.fingerprint} "
+        f"now, {stored['fingerprint']} then): {'; '.join(reasons) or 'its order changed'}. Give "
+        "the original pool: an estimate from another one would be wrong."
     )
 
 
@@ -122,7 +123,7 @@ ID, DOCUMENT, SCORE = "id", "document", "score"
 
 
 def design_path(path: str | Path) -> Path:
-    """Where the side file of a sheet lies."""
+    """Path of the side file of a sheet."""
     return Path(f"{path}.design.json")
 
 
@@ -134,10 +135,10 @@ def open_table(
     raters: bool = False,
     source: str | None = None,
 ) -> pd.DataFrame:
-    """Any table that fewgold reads: plain ones, and published ratings or evaluation logs as one.
+    """Open any table that fewgold reads: plain files, published ratings or evaluation logs.
 
     ``path`` is a file, a folder of mt-metrics-eval or of logs, or ``-`` for standard input.
-    ``tell`` hears what is odd about it; ``pair``, ``raters`` and ``source`` are as in
+    ``tell`` is called with warnings; ``pair``, ``raters`` and ``source`` are as in
     `fewgold.formats.rated_table`.
     """
     found = None if str(path) == "-" else formats.rated_table(path, pair, raters, source)
@@ -164,7 +165,7 @@ def build_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
 
 
 def added_columns(pool: Pool, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """What a pool has that its table lacks, exactly: the spread, and metrics made elsewhere."""
+    """Values that a pool has but its table lacks: the spread, and metrics from elsewhere."""
     own = columns.get("metrics") or ()
     made = {
         name: {"values": values.tolist(), "orientation": pool.orientation.get(name)}
@@ -176,7 +177,7 @@ def added_columns(pool: Pool, columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_added(pool: Pool, added: Mapping[str, Any] | None) -> Pool:
-    """The pool with the columns of `added_columns`; as it is if it has another size by now.
+    """The pool with the columns of `added_columns`; unchanged if its size has changed.
 
     `check_pool` then says what changed.
     """
@@ -197,7 +198,7 @@ def with_added(pool: Pool, added: Mapping[str, Any] | None) -> Pool:
 
 
 def as_recorded(table: Any, columns: Mapping[str, Any]) -> Any:
-    """The table with names as a side file has them: old ones may have spaces around.
+    """The table with column names as in a side file: old files may have spaces around names.
 
     Ids made of several columns, and paths into nested cells, are columns as well.
     """
@@ -252,7 +253,7 @@ def save_sample(
     score
         Name of the empty column.
     budget
-        What was asked for, for the record.
+        The requested budget, for the record.
     design
         Path of the side file, if not beside the sheet.
     in_order
@@ -264,24 +265,26 @@ def save_sample(
     given
         The rated sheet that this one continues.
     options
-        The options of ``fewgold select`` that draw these segments again, for `commands`.
+        The options of ``fewgold select`` that reproduce this draw, for `commands`.
     history
-        The file of earlier ratings that told the expected spread, for `commands`.
+        The file of earlier ratings that gave the expected spread, for `commands`.
     uniform, chances
-        The share of equal chances in uneven ones, if it was said, for top-ups; and where they come
-        from, in a sentence for reports.
+        The share of equal chances in a mixture with uneven ones, if given, for top-ups; and a
+        sentence for reports on where the chances come from.
     table
-        The pool itself, by column, where there is no file of it.
+        The pool itself, by column, if it does not come from a file.
     criteria
-        Criteria to rate, each with a column of its own instead of ``score``.
+        Criteria to rate, each with its own column instead of ``score``.
     given_criteria
-        Of a top-up: the earlier ratings on every criterion.
+        For a top-up: the earlier ratings on every criterion.
     """
     if sample.indices.ndim != 1:
         raise DataError("a batch of draws cannot be rated. Save one of them: sample.draw(k).")
     name = str(path)
     if name == "-" and design is None:
-        raise DataError("with the sheet on standard output, say where the design goes (--design).")
+        raise DataError(
+            "with the sheet on standard output, name the file for the design (--design)."
+        )
     if name != "-" and not name.lower().endswith((".csv", ".tsv")):
         raise DataError(f"the sheet must be a .csv or .tsv file; got {name!r}.")
     side = design_path(path) if design is None else Path(design)
@@ -322,7 +325,7 @@ def save_sample(
         },
         "sample": drawn(sample.pool, sample.indices, sample.design),
         "given": None if sample.given is None else rated(sample.given),
-        # Only designs that cannot be joined from the two waves alone come with a joined one.
+        # The joined design is stored only if it cannot be computed from the two waves.
         "joined": None
         if sample.given is None or sample.joined is None
         else drawn(sample.pool, np.r_[sample.given.sample.indices, sample.indices], sample.joined),
@@ -343,7 +346,7 @@ def save_sample(
         io.write_texts({side: pretty(record)})
         sys.stdout.write(text)
     else:
-        # Spreadsheets take UTF-8 for what it is only after a byte order mark.
+        # Spreadsheets recognise UTF-8 only after a byte order mark.
         mark = "" if text.isascii() else "\ufeff"
         io.write_texts({side: pretty(record), Path(path): mark + text})
     return side
@@ -379,14 +382,14 @@ def to_sheet(
 
 
 def _plain_labels(values: Any) -> list[Any]:
-    """Labels as JSON has them: whole and other numbers stay what they are, the rest is text."""
+    """Labels for JSON: numbers stay numbers, everything else becomes text."""
     return [v if isinstance(v, str | int | float) else str(v) for v in values.tolist()]
 
 
 def sample_of(
     path: str | Path, pool: Population | None = None, design: str | Path | None = None
 ) -> tuple[Record, Sample]:
-    """The side file of a sheet and its sample; the pool is found again unless it is given."""
+    """The side file of a sheet and its sample; the pool is located unless it is given."""
     record = read_record(design_path(path) if design is None else design)
     return record, load_sample(record, load_pool(record) if pool is None else pool)
 
@@ -399,8 +402,8 @@ def sheet(
 
     ``score`` may be several columns, one per criterion.
 
-    Ids and documents that could tell raters the system have other names, and those of several
-    systems are listed in an order that tells nothing either.
+    Ids and documents that could reveal the system are renamed, and rows of several systems are
+    listed in an uninformative order.
     """
     pool = sample.pool
     rows = place = sample.indices
@@ -427,17 +430,19 @@ def sheet(
             f"the ids {twins[0]!r} and {neutral(twins[0])!r} are too alike. Rename one."
         )
     if separator == "\t" and any(set(i) & set("\t\r\n") for i in ids):
-        raise DataError("some ids hold tabs or line breaks, which TSV cannot. Write a .csv file.")
+        raise DataError(
+            "some ids contain tabs or line breaks, which TSV cannot hold. Write a .csv file."
+        )
     return io.as_text([[*map(neutral, shown), *empty], *body], separator)
 
 
 def check_header(names: Sequence[str]) -> None:
-    """Refuse a sheet that would have two columns of one name."""
+    """Refuse a sheet that would have two columns with the same name."""
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise DataError(
-            f"the sheet would have two columns {double!r}. Rename the text column, or choose "
-            "another name for the score with --score-column."
+            f"the sheet would have two columns named {double!r}. Rename the text column, or "
+            "choose another name for the score with --score-column."
         )
 
 
@@ -456,7 +461,7 @@ def _masked(pool: Pool, place: Any) -> tuple[Any, ...]:
 class Record(dict[str, Any]):
     """The fields of a side file, and the path that it was read from.
 
-    Read it once with `read_record` and hand it to whatever takes the path of a side file.
+    Read it once with `read_record` and pass it to any function that takes the path of a side file.
     """
 
     def __init__(self, path: Path, fields: Mapping[str, Any]) -> None:
@@ -472,8 +477,8 @@ def read_record(path: str | Path | Record) -> Record:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(
-            f"there is no design file {str(path)!r}. It is written with the sample and lies beside "
-            "it; bring it back, or say where it is with --design."
+            f"there is no design file {str(path)!r}. It is written next to the sample; restore "
+            "it, or give its path with --design."
         ) from None
     except ValueError as error:
         raise DataError(f"{str(path)!r} is not a design file: {error}.") from None
@@ -488,10 +493,10 @@ def read_record(path: str | Path | Record) -> Record:
 
 
 def commands(sheet: str | Path, pool: str | None = None, record: Record | None = None) -> list[str]:
-    """The lines for a shell that draw the segments of a sheet again, a line for each wave.
+    """The shell commands that draw the segments of a sheet again, one line per wave.
 
-    Files are named as seen from where ``sheet`` is: a relative path makes relative paths. ``pool``
-    is where the pool is now, if it has moved; ``record`` the side file, if it was read already.
+    Paths are relative if ``sheet`` is. ``pool`` is the pool's new path if it has moved; ``record``
+    is the side file if already read.
     """
     side = design_path(sheet)
     record = read_record(side) if record is None else record
@@ -515,7 +520,7 @@ def commands(sheet: str | Path, pool: str | None = None, record: Record | None =
 
 
 def _recorded_options(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a side file without the options of ``fewgold select`` tells of them."""
+    """The options of ``fewgold select``, as far as a side file without them shows."""
     columns, options = record["pool"]["columns"], {"--strategy": record["strategy"]}
     if record["given"] is None:
         for role in ("id", "document", "cost", "system", "order"):
@@ -537,7 +542,7 @@ def _recorded_options(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _seen_from_here(path: str, folder: Path) -> str:
-    """A path that is stored as seen from ``folder``, as seen from where we are."""
+    """A path stored relative to ``folder``, made relative to the working directory."""
     if path == "-" or "://" in path:
         return path
     place = Path(os.path.normpath(folder / path)).as_posix()
@@ -550,10 +555,10 @@ def load_pool(
     engine: Engine | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Population:
-    """The pool that a side file speaks of, read from its recorded place or from ``pool_path``.
+    """Load the pool that a side file describes, from its recorded path or from ``pool_path``.
 
-    A pool on disk is opened and stays there; ``engine`` reads it, the kind that chose by default.
-    ``tell`` hears what is odd about its file.
+    A pool on disk is opened and stays on disk, read by ``engine`` (by default the recorded one).
+    ``tell`` is called with warnings about its file.
     """
     record = read_record(path)
     if "engine" in record["pool"]:
@@ -566,7 +571,9 @@ def load_pool(
             f"fewgold compare {sheet} -o results"
         )
     if pool_path is not None and not isinstance(pool_path, str | Path):
-        raise DataError("this sample was drawn from one table; got several files. Name that one.")
+        raise DataError(
+            "this sample was drawn from one table; got several files. Give only that file."
+        )
     table = pool_table(record, pool_path, tell)
     with intact(record.path):
         for name in record["pool"]["columns"].get("metrics") or () if tell is not None else ():
@@ -582,7 +589,7 @@ def pool_table(
     pool_path: str | Path | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> pd.DataFrame:
-    """The table that the pool of a side file was made from; ``tell`` hears what is odd about it."""
+    """Open the table from which a side file's pool was built; ``tell`` is called with warnings."""
     record = read_record(path)
     with intact(record.path):
         stored, held = record["pool"]["path"], record["pool"].get("table")
@@ -591,17 +598,15 @@ def pool_table(
 
             return pd.DataFrame(held)
         if pool_path is None and stored is None:
-            raise DataError("the pool came from standard input. Say which file it is with --pool.")
+            raise DataError("the pool came from standard input. Give its file with --pool.")
         place = record.path.parent / stored if pool_path is None else pool_path
         if str(place) != "-" and not Path(place).exists():
-            raise DataError(
-                f"the pool is not at {str(place)!r} any more. Say where it is with --pool."
-            )
+            raise DataError(f"the pool is no longer at {str(place)!r}. Give its path with --pool.")
         return open_table(place, tell)
 
 
 def load_sample(path: str | Path | Record, pool: Population) -> Sample:
-    """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
+    """Load the sample of a side file; refuses a pool other than the one it was drawn from."""
     record = read_record(path)
     with intact(record.path):
         check_pool(record["pool"], pool)
@@ -630,10 +635,11 @@ def read_ratings(
     score: str | Sequence[str] = SCORE,
     limits: tuple[float, float] | None = None,
 ) -> Ratings:
-    """The scores of a filled-in sheet (or of its table), joined on id in any order of rows.
+    """Read the scores of a filled-in sheet (or its table), matched by id in any row order.
 
     ``score`` may name several columns, one per rater, to take their mean. Every segment of the
-    sample must be there once, with a number, and nothing else: leaving some out biases the result.
+    sample must occur exactly once, with a number, and no others: leaving some out biases the
+    result.
     """
     return read_partial(path, sample, id=id, score=score, limits=limits).complete()
 
@@ -647,9 +653,9 @@ def read_partial(
     limits: tuple[float, float] | None = None,
     gaps: bool = False,
 ) -> PartialRatings:
-    """As `read_ratings`, but with ``gaps`` segments may be missing or have no score.
+    """Like `read_ratings`, but with ``gaps`` segments may be missing or have no score.
 
-    With several columns, the mean is of those that have a score.
+    With several columns, the mean is taken over those that have a score.
     """
     frame = io.read_table(path) if isinstance(path, str | Path) else path
     columns = [score] if isinstance(score, str) else list(score)
@@ -686,21 +692,21 @@ def read_partial(
 
 
 def criteria_of(record: Mapping[str, Any]) -> tuple[Criterion, ...]:
-    """The criteria of a sheet, from its side file; empty where it has one score column."""
+    """The criteria of a sheet, from its side file; empty if it has one score column."""
     return tuple(Criterion.from_dict(c) for c in record.get("criteria", ()))
 
 
 def score_columns(record: Mapping[str, Any], human: Sequence[str] = ()) -> list[str]:
-    """The columns of scores that were named, else the one of the sheet.
+    """The score columns that were named, else the sheet's own.
 
-    A sheet of several criteria has no column that goes without saying.
+    A sheet with several criteria has no default column.
     """
     if human:
         return list(human)
     if criteria := criteria_of(record):
         names = ", ".join(c.name for c in criteria)
         raise DataError(
-            f"this sheet has several criteria ({names}). Say which one with --human NAME; fewgold "
+            f"this sheet has several criteria ({names}). Choose one with --human NAME; fewgold "
             "estimate and fewgold report take all of them."
         )
     return [record["score_column"]]
@@ -716,10 +722,10 @@ def read_criteria(
     limits: tuple[float, float] | None = None,
     gaps: bool = False,
 ) -> CriteriaRatings:
-    """The scores of a filled-in sheet on several criteria, one column each.
+    """Read the scores of a filled-in sheet on several criteria, one column each.
 
-    ``record`` is the side file, in which a top-up has the earlier ratings; ``limits`` are those of
-    criteria that do not tell theirs. Otherwise as `read_partial`.
+    ``record`` is the side file, which holds the earlier ratings of a top-up; ``limits`` apply to
+    criteria that do not state their own. Otherwise like `read_partial`.
     """
     from fewgold.criteria import CriteriaRatings
 
@@ -746,7 +752,7 @@ def read_criteria(
 
 
 def mean_of_known(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean of each column over the rows that have a number there; NaN where none has."""
+    """The mean of each row over the columns that have a number; NaN if none has."""
     known = np.isfinite(scores)
     total = np.where(known, scores, 0.0).sum(0)
     return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
@@ -754,10 +760,10 @@ def mean_of_known(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 _UNRATED = (
     "Rate every segment of the sample: leaving some out biases the estimate. If they will stay "
-    "unrated, say how to take that with --gaps; if rating stopped early on purpose, the result is "
-    "that of fewgold stop."
+    "unrated, choose how to treat them with --gaps; if rating stopped early on purpose, use "
+    "fewgold stop."
 )
-_TWICE = "Keep one row of each; for several raters give each a column (--human a,b)."
+_TWICE = "Keep one row of each; with several raters, give each a column (--human a,b)."
 _MANGLED = (
     "Did a spreadsheet rewrite the ids (leading zeros, dates)? Or is it another sample's file?"
 )
@@ -765,20 +771,20 @@ _MANGLED = (
 
 @contextmanager
 def intact(path: str | Path) -> Iterator[None]:
-    """Turns the errors of a side file that was edited into one sentence."""
+    """Turns errors from reading an edited side file into one sentence."""
     try:
         yield
     except FewgoldError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise DataError(
-            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Take the side file as it "
-            "was written; drawing again with the same seed makes it anew."
+            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Restore the original "
+            "side file; drawing again with the same seed recreates it."
         ) from error
 
 
 def _places(paths: str | Path | Sequence[str] | None, folder: Path) -> str | list[str] | None:
-    """Where the pool lies, as seen from a folder."""
+    """The pool's path, relative to a folder."""
     if paths is None:
         return None
     if isinstance(paths, str | Path):

@@ -1,8 +1,8 @@
-"""Scores of parts of the pool (languages, domains, lengths) from one sample, each with an interval.
+"""Scores of parts of the pool (languages, domains, lengths) from one sample, with intervals.
 
-A slice is a domain of the pool whose segments are all known. Its score is the mean prediction over
-the slice plus the mean of what the control got wrong on the rated ones (`weighted_mean`). Slices
-with too few ratings are named and not guessed, unless shrinkage towards the others is asked for.
+A slice is a part of the pool whose segments are all known. Its score is the mean prediction over
+the slice plus the mean error of the control on the rated ones (`weighted_mean`). Slices with too
+few ratings are listed without a score, unless shrinkage towards the others is requested.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ if TYPE_CHECKING:
 
 __all__ = ["Slices", "labels_of", "shrunk", "slices"]
 
-#: Ratings below which a slice has no score of its own.
+#: Fewest ratings for which a slice gets its own score.
 LEAST = 10
 CORRECTIONS = ("holm", "bonferroni", "fdr", "none")
-# Slices that must have a score before scores are shrunk.
+# Fewest slices with a score for which shrinkage is possible.
 _LEAST_SLICES = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Slices:
-    """Scores of slices, and how far each is from the rest.
+    """Scores of slices, and the difference of each from the rest.
 
     Parameters
     ----------
     names
         Label of each slice, the largest slice first.
     estimates, rest
-        Estimate of each slice and of all other segments; None where ratings are too few.
+        Estimate of each slice and of all other segments; None if there are too few ratings.
     rated, sizes
-        Rated segments and all segments of each slice.
+        Number of rated segments and of all segments in each slice.
     whole
         The estimate of the whole pool.
     by
-        What the slices are made by.
+        The column that defines the slices.
     least
-        Ratings below which a slice has no score of its own.
+        Fewest ratings for which a slice gets its own score.
     shrink
         Whether scores are shrunk towards their common mean.
     correction
-        Of the differences from the rest: ``holm``, ``bonferroni``, ``fdr`` or ``none``.
+        Correction of the p-values of differences: ``holm``, ``bonferroni``, ``fdr`` or ``none``.
     """
 
     names: tuple[str, ...]
@@ -89,7 +89,8 @@ class Slices:
             count = self.rated[self.names.index(name)]
             raise DataError(
                 f"the slice {name!r} has {count} ratings, fewer than {self.least}: too few for a "
-                "score of its own. Rate more of it (fewgold select --by), or take shrink=True."
+                "score of its own. Rate more of it (fewgold select --by), or use shrinkage "
+                "(shrink=True)."
             )
         return found
 
@@ -111,9 +112,10 @@ class Slices:
         """One row per slice.
 
         ``low`` and ``high`` cover the score of this slice with the given confidence; ``low_all``
-        and ``high_all`` those of all slices at once (Bonferroni). ``difference`` is that from all
-        other segments, with its own interval and a p-value ``p`` corrected for the number of
-        slices. With shrinkage ``shrunk``, ``shrunk_low`` and ``shrunk_high`` are added.
+        and ``high_all`` cover those of all slices at once (Bonferroni). ``difference`` is the
+        difference from all other segments, with its own interval and a p-value ``p`` corrected for
+        the number of slices. With shrinkage ``shrunk``, ``shrunk_low`` and ``shrunk_high`` are
+        added.
         """
         import pandas as pd
 
@@ -146,7 +148,8 @@ class Slices:
         for k, own in enumerate(self.estimates):
             if own is not None and math.isfinite(float(own.se)):
                 values[k] = float(own.value)
-                # Skewed scores and few degrees of freedom make intervals wider than a normal error.
+                # With skewed scores and few degrees of freedom, intervals are wider than normal
+                # ones.
                 low, high = own.interval(0.95)
                 wide = float(high - low) / (2 * 1.959963984540054)
                 errors[k] = max(float(own.se), wide) if math.isfinite(wide) else float(own.se)
@@ -168,7 +171,7 @@ class Slices:
         }
 
     def signature(self, confidence: float = 0.95) -> str:
-        """How the scores were made, in one line: that of the whole, and the slices."""
+        """How the scores were made, in one line: that of the whole pool, and the slices."""
         record = self.whole.to_dict(confidence)
         cut = "|".join(f"{n}\x1f{r}\x1f{s}" for n, r, s in
                        zip(self.names, self.rated, self.sizes, strict=True))  # fmt: skip
@@ -191,13 +194,13 @@ class Slices:
         return "\n".join([f"by {self.by}", *(line.rstrip() for line in lines), *self.notes])
 
     def cells(self, confidence: float = 0.95) -> tuple[list[str], list[list[str]]]:
-        """Heads and rows of a table for people."""
+        """Headers and rows of a readable table."""
         frame = self.to_frame(confidence)
         level = f"{100 * confidence:.6g}%"
         heads = [self.by, "rated", "of", "score", level, "all at once", "from the rest", "p"]
         finite = [float(e.se) for e in self.estimates if e is not None and 0 < float(e.se) < 1e300]
         digits = max(decimals(min(finite) if finite else None) - 1, 0)
-        if self.shrink:  # the rest is in the frame: lines of text should fit a screen
+        if self.shrink:  # the rest is in the dataframe: lines of text should fit a screen
             heads = [*heads[:5], "shrunk", level]
 
         def span(low: float, high: float) -> str:
@@ -227,7 +230,7 @@ class Slices:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Remarks that a reader must know about the slices."""
+        """Remarks for the reader about the slices."""
         found = []
         if self.too_few:
             found.append(
@@ -236,8 +239,8 @@ class Slices:
             )
         if self.shrink:
             found.append(
-                "shrunk scores borrow from the other slices: nearer to the truth on average over "
-                "slices, but an unusual slice is pulled towards the others"
+                "shrunk scores borrow from the other slices: they are closer to the truth on "
+                "average, but an unusual slice is pulled towards the others"
             )
         return tuple(found)
 
@@ -274,25 +277,25 @@ def slices(
     correction: str = "holm",
     quantity: Callable[[Ratings, Estimator, FloatArray], Estimate] | None = None,
 ) -> Slices:
-    """Scores of subgroups from one sample, each with its own interval.
+    """Estimate the scores of subgroups from one sample, each with its own interval.
 
     Parameters
     ----------
     ratings
         Of one study, in memory.
     estimator
-        As for the whole pool. Its slopes are fitted to all ratings.
+        The estimator for the whole pool. Its slopes are fitted to all ratings.
     by
         Column of the pool (a text, ``"document"`` or ``"system"``), several to cross them, or one
         label per segment of the pool, as an array or as a mapping from a name to an array.
     weights
         (N,) weights of the segments within slices, as in `weighted_mean`.
     least
-        Ratings below which a slice has no score of its own: "too few".
+        Fewest ratings for which a slice gets its own score: "too few".
     shrink
-        Add scores that are shrunk towards the common mean of the slices (`shrunk`).
+        Add scores shrunk towards the common mean of the slices (`shrunk`).
     correction
-        Of the p-values of differences from the rest.
+        Correction of the p-values of differences from the rest.
     quantity
         What to estimate in each slice instead of the mean; a function of ratings, estimator and
         weights such as `fewgold.quantities.total`.
@@ -335,7 +338,7 @@ def slices(
         estimates=tuple(
             estimated(codes == k, f"{name}={n}") for k, n in zip(order, names, strict=True)
         ),
-        # A total is not to be compared with that of many more segments.
+        # A slice's total is not comparable with that of all the other segments.
         rest=tuple(
             None if quantity is total else estimated(codes != k, f"{name}!={labels[first[k]]}")
             for k in order
@@ -386,9 +389,9 @@ def _column(pool: Pool, name: str) -> NDArray[Any]:
 
 
 def _apart(own: Estimate | None, rest: Estimate | None, confidence: float) -> dict[str, float]:
-    """The difference of a slice from all other segments; Welch's degrees of freedom.
+    """The difference of a slice from all other segments, with Welch's degrees of freedom.
 
-    Slices share no rating. They share the slopes, whose error is small compared with their own.
+    They share no rating. They share the slopes, whose error is small compared with their own.
     """
     names = ("difference", "difference_se", "difference_low", "difference_high", "p")
     if own is None or rest is None:
@@ -416,17 +419,18 @@ def shrunk(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Scores of slices shrunk towards their common mean: value, standard error, low, high.
 
-    The model of Fay and Herriot (1979): θ ~ N(μ, τ²), the estimate of θ has a known error. Both μ
-    and τ have flat priors and are integrated out (Gelman 2006), so that intervals allow for τ being
-    unknown. A slice without an estimate (NaN) is predicted from the others.
+    The model of Fay and Herriot (1979): θ ~ N(μ, τ²), and each estimate of θ has a known standard
+    error. Both μ and τ have flat priors and are integrated out (Gelman 2006), so that intervals
+    allow for τ being unknown. A slice without an estimate (NaN) is predicted from the others.
 
     Parameters
     ----------
     values, errors
         (D,) scores and standard errors; NaN where a slice has none.
     skewness
-        (D,) by how much the upper half of a slice's own interval is longer than the mean of both
-        halves, as a share; 0 by default. Shrunk intervals have it as far as they rest on the slice.
+        (D,) relative amount by which the upper half of a slice's own interval is longer than the
+        mean of both halves; 0 by default. Shrunk intervals inherit it in proportion to the weight
+        of the slice's own estimate.
 
     References
     ----------
@@ -446,7 +450,8 @@ def shrunk(
             f"shrinkage needs {_LEAST_SLICES} slices with a score; got {int(known.sum())}."
         )
     y, v = values[known], np.square(errors[known])
-    # Flat up to far beyond what the scores can bear; dense near 0, where most is decided.
+    # A flat prior far beyond plausible values, on a grid that is dense near 0, where it matters
+    # most.
     top = 10 * max(float(y.std()), float(np.sqrt(v.mean())), 1e-12)
     tau = top * np.linspace(0, 1, 400) ** 2
     step = np.gradient(tau)
@@ -471,7 +476,7 @@ def shrunk(
         for q in ((1 - confidence) / 2, (1 + confidence) / 2)
     )
     if skewness is not None:
-        # Low estimates of skewed scores are the ones that err most, and upwards.
+        # With skewed scores, low estimates have the largest errors, upwards.
         lean = skewness * (1 - weight @ pull)
         low, high = mean - (mean - low) * (1 - lean), mean + (high - mean) * (1 + lean)
     return mean, sd, low, high

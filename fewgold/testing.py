@@ -1,4 +1,4 @@
-"""Checks for samplers, estimators and bounds: run them on your own before you trust a number.
+"""Checks for samplers, estimators and bounds; run them on your own classes before you trust them.
 
     from fewgold.testing import check_sampler
     check_sampler(MySampler())
@@ -55,7 +55,7 @@ def _say(condition: object, message: str) -> None:
 def check_sampler(sampler: Sampler, *, unbiased: bool = True, draws: int = 4000) -> None:
     """Check budget, repeats, weights, seeds, batches, top-ups, census, pickling, unbiasedness.
 
-    ``unbiased=False`` for designs that are known to be biased: they must say so themselves.
+    ``unbiased=False`` for designs known to be biased, which must say so themselves.
     """
     name = sampler.name
     for size, documents in ((120, 17), (31, 31), (9, 1)):
@@ -102,7 +102,7 @@ def _check_rows(name: str, sample: Sample, pool: Pool, n: int) -> None:
 
 def _check_unbiased(name: str, sampler: Sampler, unbiased: bool, draws: int) -> None:
     pool, gold = toy_pool(60, 20, seed=5)
-    # A score that sets documents of different sizes apart shows designs that favour some of them.
+    # A score that depends on document size exposes designs that favour some sizes.
     gold = gold + 3.0 * np.bincount(pool.codes)[pool.codes]
     for n in (8, 25):
         sample = sampler.draw(pool, n, draws=draws, rng=11)
@@ -123,7 +123,7 @@ def check_estimator(
     """Check batches, affine scores, census, few ratings, nested intervals, pickling, JSON.
 
     ``equivariant=False`` for printed forms whose error depends on the origin of the scale, and for
-    those that take ratings of 0 and 1 alone: for these ``adequate`` cuts the scores.
+    estimators that accept only ratings of 0 and 1, for which ``adequate`` cuts the scores.
     """
     name = estimator.name
     pool, gold = toy_pool()
@@ -151,7 +151,7 @@ def check_estimator(
     for n in (1, 2, 3):
         few = estimator.run(pool, annotate, n, rng=0)
         _say(np.isfinite(few.value), f"{name}: no finite value from {n} ratings.")
-        _say(few.se > 0, f"{name}: {n} ratings claim to be certain.")
+        _say(few.se > 0, f"{name}: {n} ratings give a standard error of 0.")
     copy = pickle.loads(pickle.dumps(estimator))
     _say(copy.estimate(ratings).value == together.value, f"{name}: a pickled copy differs.")
     one = estimator.estimate(ratings.draw(0))
@@ -177,8 +177,8 @@ def check_bound(
 ) -> None:
     """Check nesting, label, and coverage on a skewed population.
 
-    A guaranteed bound must cover at least as often as it says (less Monte-Carlo error); an
-    approximate one may fall a tenth short, since the population is skewed.
+    A guaranteed bound must cover at least as often as it promises (minus Monte Carlo error); an
+    approximate one may fall short by a tenth, since the population is skewed.
     """
     name = bound.name
     _say(bound.kind in ("guaranteed", "conjectured", "approximate"), f"{name}: kind {bound.kind}.")

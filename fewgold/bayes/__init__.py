@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fewgold.bayes.pairwise import Preferences, preferences
     from fewgold.bayes.raters import RaterPosterior
 
-# Loaded when they are asked for: no command needs them but its own.
+# Loaded on demand: most commands do not need them.
 _LATER = {"Preferences": "pairwise", "preferences": "pairwise", "RaterPosterior": "raters"}
 
 

@@ -1,4 +1,4 @@
-"""Mean, sd and quantiles of α for many studies at once, by the cheapest exact method.
+"""Mean, sd and quantiles of α for many studies at once, by the fastest exact method.
 
 Which method serves a study depends on the number of metric-only ratings and on the shapes of the
 Betas: the mixture (`fewgold.bayes.mixture`), the reverse form (here) or nested integrals
@@ -21,10 +21,10 @@ from fewgold.common.arrays import BoolArray, FloatArray, batches
 from fewgold.common.checks import check_choice
 
 METHODS = ("auto", "mixture", "reverse", "quadrature")
-# Up to so many metric-only ratings the mixture is the quickest; above LARGE it costs more than
-# nested integrals.
+# Up to SMALL metric-only ratings the mixture is fastest; above LARGE it is slower than nested
+# integrals.
 _FEW, LARGE = 3000, 200_000
-# The error that the two Gauss–Jacobi rules may differ by; the finer one is far better.
+# Largest accepted difference of the two Gauss–Jacobi rules; the finer one is far more accurate.
 _CONVERGED = 1e-7
 
 
@@ -36,22 +36,22 @@ def moments(
     Parameters
     ----------
     counts
-        What was counted; arrays make a batch.
+        The counts; arrays make a batch.
     priors
         Uniform by default.
     method
         ``"mixture"``: the exact sum, O(N log N) in the number N of metric-only ratings; any prior.
-        ``"reverse"``: Gauss–Jacobi, at a cost that does not depend on N; exact to about 1e-9 with
-        8 or more items in each cell of the 2 × 2 table and hardly any ratings by humans alone,
-        and crude without. ``"quadrature"``: to about 3e-8 for shapes of 1 or more, and less
-        closely below (3e-5 was seen at ½). ``"auto"``: mixture up to 3000 metric-only ratings;
-        above, reverse where two rules of it agree, else mixture up to 200,000 ratings or with
-        shapes below 1, else quadrature.
+        ``"reverse"``: Gauss–Jacobi, at a cost that does not depend on N; exact to about 1e-9 with 8
+        or more items in each cell of the 2 × 2 table and hardly any human-only ratings, and crude
+        otherwise. ``"quadrature"``: to about 3e-8 for shapes of 1 or more, and less closely below
+        (3e-5 was seen at ½). ``"auto"``: mixture up to 3000 metric-only ratings; above, reverse if
+        two of its rules agree, else mixture up to 200,000 ratings or with shapes below 1, else
+        quadrature.
 
     References
     ----------
     von Däniken et al. (2022), On the effectiveness of automated metrics for text generation
-    systems, equation 5, whose integral this is.
+    systems, equation 5, which this integrates.
 
     Examples
     --------
@@ -81,12 +81,14 @@ def _moments(
         check_possible(shape, rates)
         if todo.any():
             mean[todo], variance[todo] = known_moments(shape.draw(todo), rates)
-        # Where the density is infinite at an end, a sum is exact and a rule of nodes is not.
+        # If the density is infinite at an end, a sum is exact but quadrature is not.
         summed = todo & ((shape.a0 < 1) | (shape.b0 < 1)) & (shape.total <= LARGE)
         todo = summed
     elif method in ("auto", "reverse"):
         tried = todo
-        if method == "auto":  # where it may converge: a flat tilt, and no near-empty cells
+        if (
+            method == "auto"
+        ):  # cases in which it may converge: a flat tilt, and no nearly empty cells
             up, down = shape.a0 - shape.ar - shape.br, shape.b0 - shape.ae - shape.be
             flat = np.maximum(np.abs(up), np.abs(down)) <= 50
             cell = np.min([shape.ar, shape.br, shape.ae, shape.be], axis=0)
@@ -118,7 +120,7 @@ def mixture_moments(
 
 
 def by_mixture(shape: Shapes) -> BoolArray:
-    """Whether the mixture is the better choice."""
+    """Whether the mixture is the better method."""
     return np.asarray((shape.total <= LARGE) | ~smooth(shape))
 
 
@@ -130,9 +132,9 @@ def smooth(shape: Shapes) -> BoolArray:
 # Quantiles and densities ---
 
 _EXACT = 1e-8
-# Windows in sds to either side and their panels: wider ones where a density is skewed.
+# Half-widths of windows in sds, and their panels: wider windows for skewed densities.
 _WINDOWS = ((8.0, 8), (13.0, 14), (25.0, 26))
-_FLOOR = 1e-11  # of the highest density: what may be left at the ends of a window
+_FLOOR = 1e-11  # share of the highest density that may remain at the ends of a window
 
 
 def batch_quantiles(
@@ -140,7 +142,7 @@ def batch_quantiles(
 ) -> tuple[FloatArray, BoolArray]:
     """Quantiles at p (q,) of the posteriors with shapes (n,): (n, q), and which are done.
 
-    ``sums`` takes the mixture where rates are known, and where there are very many ratings.
+    ``sums`` uses the mixture if rates are known, or if there are very many ratings.
     """
     out = np.full((shape.a0.size, p.size), np.nan)
     done = shape.total == 0
@@ -153,7 +155,7 @@ def batch_quantiles(
             out[here] = PanelBatch(*(x[error < _EXACT] for x in panels)).quantile(p)
             done[here] = True
         return out, done
-    small = np.minimum(shape.a0, shape.b0) < 0.3  # infinite at an end: nearer to it than 1e-16
+    small = np.minimum(shape.a0, shape.b0) < 0.3  # infinite at an end: closer to it than 1e-16
     todo &= (by_mixture(shape) | sums) & ~small
     if todo.any():
         chosen = np.flatnonzero(todo)
@@ -164,7 +166,7 @@ def batch_quantiles(
 
 
 def batch_panels(shape: Shapes) -> dict[int, Panels]:
-    """The densities of the mixtures of shapes (n,) in panels, where that is quick."""
+    """The densities of the mixtures of shapes (n,) in panels, if that is fast."""
     rough = singular(shape.a0) | singular(shape.b0)
     chosen = np.flatnonzero((shape.total > 0) & (shape.total <= LARGE) & ~rough)
     out: dict[int, Panels] = {}
@@ -197,13 +199,13 @@ def batch_panels(shape: Shapes) -> dict[int, Panels]:
 #     ψ ~ Beta(m + ar + be, k + br + ae),    v1 ~ Beta(ar, be),    v0 ~ Beta(br, ae),
 #
 # times α^(a0 − ar − br) (1 − α)^(b0 − ae − be), with α = ψ v1 + (1 − ψ) v0. The cost does not
-# depend on the number of ratings. The rules converge fast where that last factor is flat over the
-# bulk of the three Betas: when the human ratings are the paired ones and each cell of the 2 × 2
-# table has about 8 items or more. Two rules are compared, and their difference is handed back as an
-# error. With exponents of zero (a Dirichlet prior on the cells) two nodes are exact.
+# depend on the number of ratings. The rules converge fast if that last factor is flat over the bulk
+# of the three Betas: when the human ratings are the paired ones and each cell of the 2 × 2 table
+# has about 8 items or more. Two rules are compared, and their difference is returned as the error.
+# With exponents of zero (a Dirichlet prior on the cells) two nodes are exact.
 
 
-_RULES = ((8, 12), (12, 18))  # a coarse and a fine one, and others where these disagree
+_RULES = ((8, 12), (12, 18))  # a coarse and a fine one, and others if these disagree
 _AGREE = 1e-8
 
 
@@ -270,7 +272,7 @@ def gauss_jacobi(a: FloatArray, b: FloatArray, n: int) -> tuple[FloatArray, Floa
     c = a + b
     mean = a / c
     sd = np.sqrt(a * b / (c + 1)) / c
-    # Centre of the j-th polynomial, less the mean.
+    # Centre of the j-th polynomial, minus the mean.
     lower = np.where(j == 0, 1.0, 2 * j + c - 2)
     shift = j * (b - a) * (2 * (j + c - 1)) / (c * (2 * j + c) * lower)
     i = j[1:]
@@ -282,6 +284,6 @@ def gauss_jacobi(a: FloatArray, b: FloatArray, n: int) -> tuple[FloatArray, Floa
     diagonal = np.arange(n)
     matrix[:, diagonal, diagonal] = shift / sd
     matrix[:, diagonal[1:], diagonal[:-1]] = side
-    values, vectors = np.linalg.eigh(matrix)  # reads the lower triangle alone
+    values, vectors = np.linalg.eigh(matrix)  # reads only the lower triangle
     weights = vectors[:, 0, :] ** 2
     return np.clip(mean + sd * values, 1e-300, 1 - 1e-16), weights

@@ -1,12 +1,12 @@
 """Items in categories of a metric: the posterior of the success rate for any categories.
 
-The categories may be the ratings of one metric, the patterns of several, or bins of its scores.
-Seen from the metric: ψ_j is the share of category j and v_j = P(adequate | category
-j), and α = Σ_j ψ_j v_j. Of this test set the categories of all items are known, and what is unknown
-is how many of the unrated are adequate: a sum of beta-binomials. This is post-stratification, with
-a prior for categories with few ratings.
+The categories may be the ratings of one metric, the patterns of several, or bins of its scores. Let
+ψ_j be the share of category j and v_j = P(adequate | category j), so that α = Σ_j ψ_j v_j. In this
+test set the categories of all items are known; the only unknown is how many of the unrated items
+are adequate: a sum of beta-binomials. This is post-stratification, with a prior for categories with
+few ratings.
 
-`PreferencePosterior` does the same for which of two outputs is better.
+`PreferencePosterior` does the same for preferences between two outputs.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from fewgold.common.checks import check_choice, check_count
 from fewgold.errors import DataError, FewgoldError
 
 _AT_ONCE = 64
-_FEW = 5  # ratings of a class, below which the rate may lie next to 0 or 1
-_SOME = 30  # ratings, from which on half the points do
+_FEW = 5  # with fewer ratings of a class, the rate may be close to 0 or 1
+_SOME = 30  # ratings from which half the points suffice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +51,7 @@ class CategoryPosterior(Posterior):
     target: str = "pool"
 
     _classes: ClassVar[int]
-    _largest: ClassVar[int]  # of larger test sets the quantiles come from draws
+    _largest: ClassVar[int]  # for larger test sets the quantiles come from draws
 
     def __post_init__(self) -> None:
         check_choice("target", self.target, ("pool", "process"))
@@ -88,7 +88,7 @@ class CategoryPosterior(Posterior):
         return self.target == "pool" and int(self.unrated.sum(-1).max()) <= self._largest
 
     def _stretched(self, drawn: list[FloatArray], low: float = 0.0) -> list[Steps]:
-        """Draws of each as steps, moved and stretched to its mean and sd, kept in [low, 1]."""
+        """Draws of each as steps, shifted and scaled to its mean and sd, clipped to [low, 1]."""
         found = []
         for values, mean, sd in zip(drawn, self.mean.ravel(), self.sd.ravel(), strict=True):
             spread = values.std()
@@ -111,9 +111,8 @@ class CategoryPosterior(Posterior):
 class CellPosterior(CategoryPosterior):
     """Posterior of the share of adequate items, from ratings and items by category of a metric.
 
-    Within each category the rated items must be a random sample of its items; how many of a
-    category are rated may differ from category to category. Arrays with more axes in front make
-    a batch.
+    Within each category the rated items must be a random sample of its items; the share rated may
+    differ between categories. Arrays with more axes in front make a batch.
 
     Parameters
     ----------
@@ -122,23 +121,23 @@ class CellPosterior(CategoryPosterior):
     unrated
         (..., J): the other items of each category.
     target
-        ``"pool"``: of this test set. ``"process"``: of the process that made the items, of which
-        the test set is a sample.
+        ``"pool"``: the share in this test set. ``"process"``: the rate of the process that made the
+        items, of which the test set is a sample.
     prior
         `Pooled` (the default), `Trend` for ordered categories, or `Separate`.
     draws
-        Number of draws behind the quantiles where ``target="process"``.
+        Number of draws used for the quantiles if ``target="process"``.
     effective
-        (..., J, 2): what the ratings weigh, where those of a category are no simple random sample
-        of it; the numbers of ``rated`` by default.
+        (..., J, 2): effective counts, if the ratings of a category are not a simple random sample
+        of it; by default ``rated``.
 
     Notes
     -----
     Mean and sd are exact to about 1e-6 of the sd. For the pool quantiles and CDF are exact to 1e-4
     in probability with a handful of ratings and 1e-5 with more, up to 200,000 unrated items. For
-    the process they come from draws, always the same ones, that are stretched to the exact mean
-    and sd; with 4,096 the ends of a 95% interval are off by about 0.03 sd. The shares ψ of the
-    categories have a Dirichlet prior that weighs as much as one item.
+    the process they come from draws with a fixed seed, scaled to the exact mean and sd; with 4,096
+    draws the ends of a 95% interval are off by about 0.03 sd. The shares ψ of the categories have a
+    Dirichlet prior worth one item.
 
     With one category (human ratings alone) and a uniform prior this is the Beta posterior and, for
     the pool, the beta-binomial one.
@@ -226,7 +225,7 @@ class CellPosterior(CategoryPosterior):
         self, node: Nodes, rated: FloatArray, unrated: FloatArray, size: int,
         rng: np.random.Generator,
     ) -> FloatArray:  # fmt: skip
-        """Draws of the share (size,), from the nodes in proportion to their weights."""
+        """Draws of the share (size,), from nodes drawn in proportion to their weights."""
         ticks = (np.arange(size) + rng.random()) / size
         which = np.searchsorted(np.cumsum(node.weight)[:-1], ticks)
         at = np.unravel_index(which, node.weight.shape)
@@ -256,7 +255,7 @@ def tally(
     Parameters
     ----------
     codes
-        (N,) category 0, 1, … of each item of the test set; (..., N) where draws differ in it.
+        (N,) category 0, 1, … of each item of the test set; (..., N) if it differs between draws.
     rows
         (..., n) which items were rated, each once.
     labels
@@ -264,7 +263,7 @@ def tally(
     classes
         Number of classes.
     count
-        Number of categories J; by default as many as ``codes`` tells.
+        Number of categories J; by default taken from ``codes``.
 
     Returns
     -------
@@ -294,17 +293,17 @@ def tally(
     return rated, everyone - rated.sum(-1)
 
 
-#: How many bins, whatever the number of ratings.
+#: Default number of bins, whatever the number of ratings.
 BINS = 8
 
 
 def bins(scores: ArrayLike, count: int = BINS) -> IntArray:
     """The bin of each item, 0 for the lowest scores.
 
-    Bins are cut at quantiles of the scores of the whole pool, which need no ratings. Their rates
-    are shrunk towards a trend (`Trend`), so that many bins do little harm with few ratings, and
-    eight are used whatever their number. Of the variance of a binormal rating (half adequate, d' =
-    1.478) a threshold explains 0.292, eight bins 0.368 and the score itself 0.373.
+    Bins are cut at quantiles of the scores of the whole pool, which needs no ratings. Their rates
+    are shrunk towards a trend (`Trend`), so many bins do little harm with few ratings, and eight
+    are used whatever the number of ratings. Of the variance of a binormal rating (half adequate, d'
+    = 1.478) a threshold explains 0.292, eight bins 0.368 and the score itself 0.373.
 
     Parameters
     ----------
@@ -327,7 +326,7 @@ def bins(scores: ArrayLike, count: int = BINS) -> IntArray:
     if not np.isfinite(values).all():
         raise DataError("scores must be finite numbers; leave out items without a score.")
     ordered = np.sort(values)
-    # An item goes by the middle of those that have its score.
+    # An item's position is the middle of those with the same score.
     middle = np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")
     place = middle * count // (2 * values.size)
     codes: IntArray = np.unique(place, return_inverse=True)[1].ravel().astype(np.int64)
@@ -374,31 +373,33 @@ def _mixed(weight: FloatArray, mean: FloatArray, spread: FloatArray) -> list[Flo
 
 # The number of adequate items among the unrated: a sum of beta-binomials ---
 #
-# Given a node of the mixture, the numbers in the categories are independent, so that the
-# characteristic function of their sum is a product. That of the mixture is the weighted sum of the
-# products, and turned back once. Only the frequencies that matter are computed.
+# Given a node of the mixture, the numbers in the categories are independent, so the characteristic
+# function of their sum is a product. That of the mixture is the weighted sum of the products, and
+# is inverted once. Only the frequencies that matter are computed.
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
 _ROWS = 4096
-_LEFT_OUT = 1e-5  # chance of all that is not looked at
+_LEFT_OUT = 1e-5  # probability of everything that is left out
 _SKIP = 4
-_SMALL = 256  # items, up to which nothing is interpolated
-_LOW = 64  # frequencies below which it is
-_BLOCK = 32  # frequencies at a time
-_NOTHING = 3e-6  # what higher frequencies may be left out below
+_SMALL = 256  # number of items up to which nothing is interpolated
+_LOW = 64  # frequencies below which it is interpolated
+_BLOCK = 32  # frequencies per block
+_NOTHING = 3e-6  # size below which higher frequencies are dropped
 
 
 def _total_mass(nodes: Nodes, unrated: IntArray, sharp: bool = False, every: int = 1) -> FloatArray:
     """Chances of 0, 1, …, U adequate items among ``unrated`` (J,), for nodes (M, P) and (M, P, J).
 
-    High frequencies matter where sums have spikes, as with rates next to 0 or 1, and there nothing
-    is interpolated; at low ones neither if the sums are ``sharp``. There only one point in
-    ``every`` (1 or 2) is looked at, of the rule with fewer panels.
+    High frequencies matter if sums have spikes, as with rates close to 0 or 1, and are never
+    interpolated; nor are low ones if the sums are ``sharp``. At low frequencies only one point in
+    ``every`` (1 or 2) is used, from the rule with fewer panels.
     """
     period = int(unrated.sum()) + 1
     direct = sharp or nodes.weight.shape[1] == 1 or period <= _SMALL
     thin = nodes
-    if every == 2 and nodes.weight.shape[1] > 1:  # with the weights of the rule of half the panels
+    if (
+        every == 2 and nodes.weight.shape[1] > 1
+    ):  # with the weights of the rule with half the panels
         panels = nodes.weight.shape[1] + 1
         factor = fejer(panels // 2)[1] / fejer(panels)[1][1::2]
         thin = Nodes(nodes.weight[:, 1::2] * factor, nodes.a[:, 1::2], nodes.b[:, 1::2])
@@ -437,12 +438,12 @@ class _Direct:
 
 
 class _Interpolated:
-    """The same from every fourth point.
+    """The same, interpolated from every fourth point.
 
-    With few ratings the rate of a model varies by more than the sums do given the rate, and the
-    sums must be known at many rates. But for its mean, which is known at all points, the bulk of a
-    sum changes little from one to the next: so the characteristic function of the centred sum is
-    interpolated.
+    With few ratings the rate of a model varies more than the sums do given the rate, so the sums
+    are needed at many rates. Apart from its mean, which is known at all points, the distribution of
+    a sum changes little between neighbouring points, so the characteristic function of the centred
+    sum is interpolated.
     """
 
     def __init__(self, nodes: Nodes, unrated: IntArray) -> None:
@@ -473,7 +474,7 @@ def _chances(a: FloatArray, b: FloatArray, unrated: IntArray) -> list[FloatArray
 
 
 def _heavy(weight: FloatArray) -> IntArray:
-    """Which of the weights (G,) to keep, so that almost nothing is left out."""
+    """Which weights (G,) to keep so that almost nothing is lost."""
     order = np.argsort(weight)
     return np.asarray(order[np.cumsum(weight[order]) > _LEFT_OUT])
 
@@ -495,11 +496,11 @@ def _fourier(period: int, start: int, stop: int, first: int) -> FloatArray:
     return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
 
 
-# Which of two outputs is better: wins, ties and losses, by humans and by a metric ---
+# Preferences between two outputs: wins, ties and losses, by humans and by a metric ---
 #
 # Classes are 0 loss, 1 tie and 2 win. Given the category j of the metric (its own loss, tie or win)
-# the chances of the classes have a Dirichlet prior, and each category is counted apart. Of a test
-# set the unrated items of a category are Dirichlet-multinomial.
+# the probabilities of the classes have a Dirichlet prior, and each category is counted separately.
+# In a test set the unrated items of a category are Dirichlet-multinomial.
 
 LOSS, TIE, WIN = 0, 1, 2
 
@@ -534,14 +535,14 @@ class PreferencePosterior(CategoryPosterior):
     unrated
         (..., J): the other pairs of each category. One category means human ratings alone.
     target
-        ``"pool"``: of this test set. ``"process"``: of the process that made the items.
+        ``"pool"``: for this test set. ``"process"``: for the process that made the items.
     prior
-        Ratings of each class that the Dirichlet prior of a category is worth. The default makes
-        one rating for each category. A larger one draws lopsided preferences to an even balance:
-        with 1, 30 ratings and 90% wins the 95% interval holds in 32% of the cases, by default 89%.
+        Weight of a category's Dirichlet prior, in ratings per class. The default amounts to one
+        rating per category. A larger prior pulls lopsided preferences towards an even balance: with
+        1, 30 ratings and 90% wins the 95% interval covers in 32% of cases, with the default in 89%.
     draws
-        Number of draws behind the quantiles where they are not summed exactly: for the process,
-        and with over 5,000 unrated pairs.
+        Number of draws used for quantiles that are not summed exactly: for the process, and with
+        over 5,000 unrated pairs.
 
     Examples
     --------
@@ -665,7 +666,7 @@ def _net_steps(prior: float, rated: FloatArray, unrated: FloatArray) -> Steps:
 
 
 def _net_mass(a: FloatArray, n: int) -> FloatArray:
-    """Chances of −n, …, n wins minus losses among n items of one category, with shapes a (3,)."""
+    """P(−n, …, n wins minus losses) among n items of one category, with shapes a (3,)."""
     i = np.arange(n + 1)
     loss, tie, win = gammaln(a[:, None] + i) - gammaln(1.0 + i)
     start = gammaln(a).sum() - gammaln(a.sum())

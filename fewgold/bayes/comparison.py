@@ -1,4 +1,4 @@
-"""Which systems differ: tests of all pairs, corrected for multiple comparisons."""
+"""Which systems differ: tests of all pairs, with correction for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def probability_greater(first: Posterior, second: Posterior, method: str = "exact") -> Any:
-    """P(α1 > α2) for two independent posteriors; ties of test sets count one half.
+    """P(α1 > α2) for two independent posteriors; ties between test sets count one half.
 
-    Batches broadcast, and give an array of their shape; two single posteriors give a float.
-    Systems that were rated on the same items are not independent: compare those item by item.
+    Batches broadcast and give an array of their shape; two single posteriors give a float. Systems
+    rated on the same items are not independent: compare them item by item.
 
     Parameters
     ----------
@@ -54,8 +54,7 @@ def probability_greater(first: Posterior, second: Posterior, method: str = "exac
         shape = np.broadcast_shapes(first.shape, second.shape)
     except ValueError:
         raise FewgoldError(
-            f"batches that are compared must have compatible shapes; got {first.shape} and "
-            f"{second.shape}."
+            f"compared batches must have compatible shapes; got {first.shape} and {second.shape}."
         ) from None
     if check_choice("method", method, ("exact", "normal")) == "normal":
         gap, spread = first.mean - second.mean, np.hypot(first.sd, second.sd)
@@ -84,7 +83,7 @@ def _spread(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]
 
 
 def _chance(first: Curve | Steps, second: Curve | Steps) -> float:
-    """P(first > second) + P(first = second)/2, where one of them is a test set."""
+    """P(first > second) + P(first = second)/2, if one of them is a test set."""
     if isinstance(first, Steps):
         if isinstance(second, Steps):
             x = first.values  # shares are fractions, and rounded
@@ -129,7 +128,7 @@ class Significance:
         return np.asarray(reached)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per pair: who is ahead on average, by how much, P, p and the level reached.
+        """One row per pair: the better system, the mean difference, P, p and the level reached.
 
         ``level`` is NaN for pairs that do not differ.
         """
@@ -194,28 +193,27 @@ def significance(
     Parameters
     ----------
     posteriors
-        A posterior for each system, in the order in which they are to be shown: of any kind, and
-        also as `BinaryPosterior` estimates it. Exactly compared are `AlphaPosterior` and
-        `PoolPosterior`.
+        A posterior for each system, in display order: of any kind, including estimates by
+        `BinaryPosterior`. `AlphaPosterior` and `PoolPosterior` are compared exactly.
     levels
         Levels γ.
     correction
-        For many comparisons: None; ``"holm"`` or ``"bonferroni"`` keep the chance of any false
-        find below γ, whatever the comparisons have to do with each other; ``"fdr"`` keeps the
-        expected share of false finds below γ (Benjamini and Hochberg).
+        Correction for multiple comparisons: None; ``"holm"`` or ``"bonferroni"`` keep the
+        probability of any false finding below γ, under any dependence; ``"fdr"`` keeps the expected
+        share of false findings below γ (Benjamini and Hochberg).
     method
         ``"exact"`` or ``"normal"``: see `probability_greater`.
 
     Notes
     -----
-    Posteriors are taken for independent: each system was rated on items of its own. Systems that
-    answered the same inputs are not independent: what is hard for one is often hard for the
-    other. Then true differences are known better than this says, so few of them are found.
-    Compare such systems item by item. Systems whose ρ and η come from the same calibration set
-    are not independent either; there the error may go both ways.
+    Posteriors are assumed to be independent: each system was rated on its own items. Systems that
+    answered the same inputs are not independent: what is hard for one is often hard for the other.
+    Then differences are known more precisely than this assumes, so too few are found; compare such
+    systems item by item. Systems whose ρ and η come from the same calibration set are not
+    independent either; there the error may go both ways.
 
     The tails are posterior probabilities. With flat priors and more than a few ratings they are
-    close to p-values, and only as such do the corrections keep what they promise.
+    close to p-values; the guarantees of the corrections hold only to that extent.
 
     References
     ----------
@@ -247,7 +245,7 @@ def significance(
         if posterior.shape:
             raise FewgoldError(
                 f"expected one posterior for each system; {name!r} is a batch of shape "
-                f"{posterior.shape}. Take one of it with draw(k)."
+                f"{posterior.shape}. Take one of them with draw(k)."
             )
     each = list(posteriors.values())
     size = len(each)

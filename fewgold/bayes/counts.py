@@ -56,7 +56,7 @@ def as_labels(name: str, values: ArrayLike) -> BoolArray:
 
 
 def paired(human: ArrayLike, metric: ArrayLike) -> tuple[BoolArray, FloatArray]:
-    """Labels as booleans and finite scores, one of each for every item."""
+    """Labels as booleans and finite scores, one of each per item."""
     labels = as_labels("human", human)
     try:
         scores = np.asarray(metric, dtype=np.float64)
@@ -68,7 +68,7 @@ def paired(human: ArrayLike, metric: ArrayLike) -> tuple[BoolArray, FloatArray]:
             f"{scores.shape[-1] if scores.ndim else 'no list of'} scores."
         )
     if not labels.shape[-1]:
-        raise DataError("a threshold needs items that people and the metric rated; got none.")
+        raise DataError("a threshold needs items rated by both people and the metric; got none.")
     bad = ~np.isfinite(scores)
     if bad.any():
         raise DataError(
@@ -111,17 +111,18 @@ class Counts:
     human_ones, human_total
         Items that only humans rated: how many were adequate, and how many there are.
     tp, fn, fp, tn
-        Items that both rated: adequate and metric 1, adequate and metric 0, inadequate and
-        metric 1, inadequate and metric 0.
+        Items that both rated: adequate with metric 1, adequate with metric 0, inadequate with
+        metric 1, inadequate with metric 0.
     metric_ones, metric_total
         Items that only the metric rated: how many it gave a 1, and how many there are.
     pairs
-        ``"sample"``: the items that both rated are a random sample of the items, so they tell
-        about the success rate as well. ``"calibration"``: they are class-balanced or come from
-        elsewhere, and tell about the errors of the metric alone.
+        ``"sample"``: the items that both rated are a random sample of the items, so they also
+        inform about the success rate. ``"calibration"``: they are class-balanced or come from
+        elsewhere, and inform only about the errors of the metric.
     effective
-        (..., J, 2): what the ratings by humans weigh, inadequate and adequate, where they are no
-        simple random sample. J is 2, items with a metric of 0 and of 1; or 1, humans alone.
+        (..., J, 2): effective counts of inadequate and adequate human ratings, if they are not a
+        simple random sample. J is 2 for items with a metric of 0 and of 1, or 1 for human ratings
+        alone.
 
     Examples
     --------
@@ -161,7 +162,7 @@ class Counts:
                 at = np.argmax(ones > total)
                 raise DataError(
                     f"{kind}_ones must not exceed {kind}_total; got {ones.flat[at]} of "
-                    f"{total.flat[at]}. The total counts ones and zeros."
+                    f"{total.flat[at]}. The total includes both ones and zeros."
                 )
 
     @classmethod
@@ -217,7 +218,7 @@ class Counts:
         return np.shape(self.tp)
 
     def draw(self, k: Any) -> Counts:
-        """The ``k``-th of a batch, or a smaller batch."""
+        """The ``k``-th element of a batch, or a smaller batch."""
         numbers = {n: np.asarray(getattr(self, n))[k] for n in _NUMBERS}
         weighed = None if self.effective is None else self.effective[k]
         return replace(self, **numbers, effective=weighed)
@@ -255,7 +256,7 @@ class Counts:
 
     @property
     def _metric_zeros(self) -> IntArray:
-        """Items that only the metric rated, and gave a 0."""
+        """Items that only the metric rated, with a 0."""
         return np.asarray(self.metric_total - self.metric_ones)
 
     @property
@@ -271,12 +272,12 @@ class Counts:
 
 
 def patterns(labels: ArrayLike) -> tuple[IntArray, tuple[str, ...]]:
-    """The pattern of several metrics' ratings of each item, of those that occur.
+    """The pattern of several metrics' ratings for each item, among those that occur.
 
-    Treating metrics one after the other, as if each had rated different items, counts shared
-    information twice: a metric and its copy would narrow the interval. A pattern is counted once.
-    The price is more categories, most of them with few ratings, which is why those are shrunk
-    towards each other (`Pooled`).
+    Treating metrics one by one, as if each had rated different items, would count shared
+    information twice: a copy of a metric would narrow the interval. A pattern is counted once. The
+    drawback is more categories, most with few ratings, so these are shrunk towards each other
+    (`Pooled`).
 
     Parameters
     ----------
@@ -308,7 +309,7 @@ def patterns(labels: ArrayLike) -> tuple[IntArray, tuple[str, ...]]:
     return codes.ravel().astype(np.int64), names
 
 
-# Labels and scores from a table: the human score cut into 0 and 1, metrics with their signs ---
+# Labels and scores from a table: the human score cut into 0 and 1, and oriented metrics ---
 
 #: The name of the rows over all systems.
 ALL = "(all)"
@@ -316,7 +317,7 @@ ALL = "(all)"
 
 @dataclass(frozen=True, eq=False)
 class BinaryTable:
-    """One row per item: its label (NaN where nobody rated), its system, its scores (NaN: a gap)."""
+    """One row per item: its label (NaN if unrated), its system, its scores (NaN if missing)."""
 
     labels: FloatArray
     system: NDArray[np.object_]
@@ -330,11 +331,11 @@ class BinaryTable:
 
     @property
     def systems(self) -> list[str]:
-        """Systems in the order of their first item; none where all items are of one."""
+        """Systems in the order of their first item; empty if all items are from one system."""
         return [] if self.system[0] == ALL else list(dict.fromkeys(self.system.tolist()))
 
     def of(self, system: str) -> BoolArray:
-        """The items of a system, or of all."""
+        """The items of one system, or of all."""
         if system == ALL:
             return np.ones(self.labels.size, dtype=bool)
         return np.asarray(self.system == system)
@@ -350,7 +351,7 @@ def read_binary(
     strict: bool,
     alone: bool = False,
 ) -> BinaryTable:
-    """Check the columns and read them."""
+    """Read a table after checking its columns."""
     names = [str(c) for c in frame.columns]
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
     for name in (human, *metrics, *([system] if system is not None else [])):
@@ -373,8 +374,8 @@ def read_binary(
     low, high = np.nanmin(raw), np.nanmax(raw)
     if adequate is None:
         hint = (
-            f"Scores run from {low:g} to {high:g}: say which of them are adequate, such as "
-            f"'>= {high:g}' or '<= {low:g}' (adequate=, --adequate)."
+            f"Scores run from {low:g} to {high:g}: say which are adequate, such as '>= "
+            f"{high:g}' or '<= {low:g}' (adequate=, --adequate)."
         )
         labels[rated] = binary(raw[rated], f"the scores in {human!r}", hint)
     else:
@@ -398,7 +399,7 @@ def read_binary(
 
 
 def read_labels(frame: pd.DataFrame, name: str, cut: Cut | str | None = None) -> FloatArray:
-    """A column as 0, 1 and NaN: verdicts as they are, or scores that are cut."""
+    """A column as 0, 1 and NaN, from verdicts or from scores and a cut."""
     if name not in frame.columns:
         raise UnknownNameError("column", name, map(str, frame.columns))
     values = _numbers(frame, name)
@@ -412,7 +413,7 @@ def read_labels(frame: pd.DataFrame, name: str, cut: Cut | str | None = None) ->
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
-    """A column as numbers; empty cells are gaps, words are an error."""
+    """A column as numbers; empty cells become NaN, words are an error."""
     found = io.column_of(frame[name], name)
     if "infinite" in found.sorts:
         raise DataError(f"column {name!r} must hold finite numbers; got an infinite one.")
@@ -421,6 +422,6 @@ def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
         raise DataError(
             f"column {name!r} must hold numbers; {len(wrong)} of {len(frame)} rows do not, "
             f"first {str(frame[name].iloc[wrong[0]])!r}. Write 1 for pass and 0 for fail, and "
-            "leave gaps empty."
+            "leave missing values empty."
         )
     return found.values

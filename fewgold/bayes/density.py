@@ -2,8 +2,7 @@
 
 With ω = arcsin √x, so that x = sin² ω and 1 − x = cos² ω, a density like x^(a − 1) (1 − x)^(b − 1)
 becomes 2 sin^(2a − 1) ω cos^(2b − 1) ω: without singularity at the ends for a and b of ½, 1, 1½, …
-All integrals here are Gauss–Legendre sums over ω, on a window that holds practically all of the
-mass.
+All integrals here are Gauss–Legendre sums over ω, on a window with practically all of the mass.
 """
 
 from __future__ import annotations
@@ -72,10 +71,10 @@ def mass_window(
 ) -> tuple[FloatArray, FloatArray]:
     """The part of [0, π/2], or of ``start``, where ``log_f`` is within ``drop`` of its maximum.
 
-    One window for each of a batch of functions: ``log_f`` takes (*shape, points). A grid is laid
-    over each interval, all of it that lies lower is cut off, and a finer grid over the rest, until
-    no interval shrinks by much. Of a function with one peak nothing within the drop is ever lost:
-    the peak lies next to the highest grid point.
+    One window for each of a batch of functions: ``log_f`` takes (*shape, points). A grid over each
+    interval shows which parts are below the drop; these are cut off and a finer grid covers the
+    rest, until no interval shrinks by much. With a single peak nothing within the drop is ever
+    lost, since the peak is next to the highest grid point.
     """
     low, high = start or (np.zeros(shape), np.full(shape, HALF_PI))
     steps = (np.arange(points) + 0.5) / points
@@ -88,7 +87,8 @@ def mass_window(
         last = points - 1 - near[..., ::-1].argmax(-1)
         upto = np.where(last == points - 1, high, low + width * ((last + 1.5) / points))
         since = np.where(first == 0, low, low + width * ((first - 0.5) / points))
-        # Each goes by itself, so that an interval does not depend on the others of its batch.
+        # Each is refined separately, so that an interval does not depend on the others in its
+        # batch.
         low, high = np.where(done, low, since), np.where(done, high, upto)
         done = done | (high - low > 0.5 * width)
         if done.all():
@@ -99,7 +99,7 @@ def mass_window(
 def log_integral(
     log_f: LogFunction, shape: tuple[int, ...], drop: float, nodes: int, panels: int
 ) -> FloatArray:
-    """Log of the integrals of exp(log_f) over [0, π/2], a batch of the given shape."""
+    """Log of the integrals of exp(log_f) over [0, π/2], for a batch of the given shape."""
     low, high = mass_window(log_f, shape, drop, points=24)
     x, w = gauss_legendre(nodes, panels)
     values = log_f(low[..., None] + (high - low)[..., None] * x) + np.log(w)
@@ -148,7 +148,7 @@ class Curve(ABC):
     def panels(self) -> Panels: ...
 
     def shortest(self, confidence: float) -> FloatArray:
-        """Ends of the shortest interval with mass ``confidence``, by a grid that is refined.
+        """Ends of the shortest interval with mass ``confidence``, by grid refinement.
 
         For a unimodal density it is the highest-density interval.
         """
@@ -197,7 +197,7 @@ class BetaCurve(Curve):
 
     @cached_property
     def panels(self) -> Panels:
-        """The same, cut into panels."""
+        """The same distribution, divided into panels."""
         a, b = self.a, self.b
         return Panels.fit(lambda x, y: np.asarray(xlogy(a - 1, x) + xlogy(b - 1, y)), powers=(a, b))
 
@@ -208,12 +208,12 @@ ORDER = 16
 _DROP = 40.0
 _START = 4  # panels
 _DEEPEST = 48
-_GRID = 16  # points of a panel, to find the mode from
+_GRID = 16  # points per panel in the search for the mode
 _NEWTON = 40
 _FINE = 32  # nodes for products of two densities
-_PAIRS = 64  # compared at once
-_END = 1e-9  # ω: nearer to an end a density is a power of the distance
-_BESIDE = 1e-3  # of the width: how far from 0 and 1 a density is read that vanishes with dx/dω
+_PAIRS = 64  # pairs compared at once
+_END = 1e-9  # in ω: closer to an end, a density is a power of the distance
+_BESIDE = 1e-3  # share of the width: where to read a density that vanishes at 0 and 1
 
 
 @lru_cache(maxsize=1)
@@ -225,7 +225,7 @@ def _to_legendre() -> FloatArray:
 
 
 def _evaluate(coefficients: FloatArray, place: FloatArray) -> FloatArray:
-    """Legendre series, one for each place."""
+    """Evaluate Legendre series, one for each place."""
     basis = legendre.legvander(place, coefficients.shape[-1] - 1)
     return np.asarray(np.vecdot(coefficients, basis.reshape(coefficients.shape)))
 
@@ -241,7 +241,7 @@ def _place_of_mass(
 ) -> FloatArray:
     """Where in its panel, from −1 to 1, the mass since its start is ``wanted``.
 
-    Newton's steps, and halving where these leave the panel.
+    Newton steps, and bisection if these leave the panel.
     """
     whole = density[..., 0] * width
     low, high = np.full(wanted.shape, -1.0), np.ones(wanted.shape)
@@ -259,7 +259,7 @@ def _place_of_mass(
 
 
 def singular(power: ArrayLike) -> BoolArray:
-    """Whether a density like x^(power − 1) matters next to 0 and is not a polynomial of ω."""
+    """Whether a density like x^(power − 1) matters near 0 and is not a polynomial in ω."""
     twice = 2 * np.asarray(power, dtype=np.float64)
     return np.asarray((twice < 16) & (twice != np.round(twice)))
 
@@ -268,8 +268,8 @@ def singular(power: ArrayLike) -> BoolArray:
 class Panels(Curve):
     """Density of ω = arcsin √x: Legendre coefficients (panels, order) between ``edges``.
 
-    Next to 0 and 1 it may be infinite, c x^(a − 1) with a < 1, which no polynomial follows. Then
-    the panels end just before, and ``ends`` holds the masses outside them and the powers.
+    Near 0 and 1 it may be infinite, c x^(a − 1) with a < 1, which no polynomial can fit. Then the
+    panels end just before, and ``ends`` holds the masses outside them and the powers.
     """
 
     edges: FloatArray
@@ -338,7 +338,7 @@ class Panels(Curve):
         omega = to_omega(x)
         first, last = self.edges[0], self.edges[-1]
         inside = (omega >= first) & (omega <= last)
-        # At 0 and 1 the density of ω vanishes with dx/dω: take their ratio a little away.
+        # At 0 and 1 the density of ω vanishes with dx/dω: take their ratio slightly further in.
         gap = _BESIDE * (last - first)
         low, high = (first if self.ends[0] else gap), (last if self.ends[1] else HALF_PI - gap)
         omega = np.clip(omega, low, high)
@@ -368,7 +368,7 @@ class Panels(Curve):
         return np.asarray(np.clip(self._before[panel] + part, 0.0, 1.0))
 
     def at_omega(self, omega: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Density of ω between the edges, and the mass up to ω: keeps the digits of 1 − x."""
+        """Density of ω between the edges and the mass up to ω, without losing digits of 1 − x."""
         panel, place = self._locate(omega)
         mass = self._mass(omega)
         for side, (edge, of) in enumerate(((self.edges[0], np.sin), (self.edges[-1], np.cos))):
@@ -395,7 +395,7 @@ class Panels(Curve):
         x = np.sin(self.edges[:-1, None] + self._widths[:, None] * nodes) ** 2
         density = self.coefficients @ legendre.legvander(2 * nodes - 1, ORDER - 1).T
         weight = density * w * self._widths[:, None]
-        below, above = self.ends  # at 0 and 1, or all but
+        below, above = self.ends  # at or almost at 0 and 1
         weight = weight * ((1 - below - above) / weight.sum())
         mean = float((weight * x).sum()) + above
         variance = float((weight * (x - mean) ** 2).sum())
@@ -403,7 +403,7 @@ class Panels(Curve):
 
     @cached_property
     def mode(self) -> float:
-        """Where the density of x is highest: a root of its slope, next to the top of a grid."""
+        """Where the density of x is highest: the root of its slope next to the top of a grid."""
         infinite = [
             mass if power < 1 else 0.0 for mass, power in zip(self.ends, self.powers, strict=True)
         ]
@@ -441,7 +441,7 @@ def _halved(
     grid = np.linspace(low, high, _START + 1)
     left, right = grid[:-1], grid[1:]
     done: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    highest, mass = -np.inf, 0.0  # of what is done, relative to the highest
+    highest, mass = -np.inf, 0.0  # log density of finished panels, relative to the highest
     x, _ = gauss_legendre(ORDER)
     for depth in range(_DEEPEST):
         values = log_f(left[:, None] + (right - left)[:, None] * x)
@@ -468,7 +468,7 @@ def _halved(
 def chance_greater(first: Panels, second: Panels) -> float:
     """P(first > second) = ∫ p1 F2.
 
-    By Gauss rules between the edges of both, so that each sees one polynomial.
+    By Gauss rules between the edges of both, so that each integrates a polynomial.
     """
     start, end = first.edges[0], first.edges[-1]
     edges = np.union1d(first.edges, np.clip(second.edges, start, end))
@@ -478,7 +478,8 @@ def chance_greater(first: Panels, second: Panels) -> float:
     mass = density * (weights * np.diff(edges)[:, None]).ravel()
     below, above = first.ends
     within = float(mass @ second.at_omega(omega)[1] / mass.sum()) * (1 - below - above)
-    # Next to 0 and 1 both may be powers, x^a: then a1 / (a1 + a2) of the mass there is larger.
+    # Near 0 and 1 both may be powers, x^a: then the first is larger with probability a1 / (a1 +
+    # a2).
     ours, theirs = first.powers, second.powers
     low = below * second.ends[0] * ours[0] / (ours[0] + theirs[0])
     high = above * (1 - second.ends[1] * ours[1] / (ours[1] + theirs[1]))
@@ -486,7 +487,7 @@ def chance_greater(first: Panels, second: Panels) -> float:
 
 
 def chances_greater(first: Sequence[Panels], second: Sequence[Panels]) -> FloatArray:
-    """`chance_greater` of many pairs: vectorised where panels agree in number, ends finite."""
+    """`chance_greater` of many pairs, vectorised if panels agree in number and ends are finite."""
     found = np.empty(len(first))
     sizes = np.array([(len(a.edges), len(b.edges)) for a, b in zip(first, second, strict=True)])
     smooth = np.array([a.ends == b.ends == (0.0, 0.0) for a, b in zip(first, second, strict=True)])
@@ -501,7 +502,7 @@ def chances_greater(first: Sequence[Panels], second: Sequence[Panels]) -> FloatA
 
 
 def _chances(first: Sequence[Panels], second: Sequence[Panels]) -> FloatArray:
-    """The same for pairs of as many panels: the products are polynomials between all edges."""
+    """The same for pairs with equal numbers of panels: products are polynomials between edges."""
     ours, theirs = (np.stack([p.edges for p in each]) for each in (first, second))
     within = np.clip(theirs, ours[:, :1], ours[:, -1:])
     edges = np.sort(np.concatenate([ours, within], axis=-1), axis=-1)
@@ -534,7 +535,7 @@ def _in_panels(
     return series[rows, panel], np.clip(2 * (omega - low) / (high - low) - 1, -1.0, 1.0)
 
 
-# Densities of many posteriors at once, each on as many equal panels ---
+# Densities of many posteriors at once, each on the same number of equal panels ---
 
 
 def panel_nodes(low: FloatArray, high: FloatArray, panels: int) -> FloatArray:
@@ -565,11 +566,11 @@ class PanelBatch(NamedTuple):
         return cls(edges, coefficients / mass[:, None, None]), error
 
     def row(self, k: int) -> Panels:
-        """One of them."""
+        """The density of one posterior."""
         return Panels(self.edges[k], self.coefficients[k])
 
     def quantile(self, p: FloatArray) -> FloatArray:
-        """Where the masses below are p (n,): (B, n)."""
+        """Quantiles at the probabilities p (n,): (B, n)."""
         panels = self.coefficients.shape[1]
         width = (self.edges[:, -1:] - self.edges[:, :1]) / panels
         before = np.pad(np.cumsum(self.coefficients[:, :, 0] * width, axis=-1), ((0, 0), (1, 0)))

@@ -2,15 +2,16 @@
 
 The models of this package count rated items by category of a metric and by class. That is exact
 where the rated items of each category are a simple random sample of it: a simple random sample, or
-strata that are functions of the categories, at whatever rates. Other designs enter by *effective
-counts*: within each category the classes are weighted by the items that each rating stands for,
-and the total is scaled by the design effect, the variance under the design over that of simple
-sampling within categories (the pseudo-posterior of Savitsky and Toth 2016; Chen, Elliott and Little
-2010). That is an approximation, and summaries say so.
+strata that are functions of the categories, at any rates. Other designs enter through *effective
+counts*: within each category the classes are weighted by the items that each rating stands for, and
+the total is scaled by the design effect, the variance under the design over that of simple sampling
+within categories (the pseudo-posterior of Savitsky and Toth 2016; Chen, Elliott and Little 2010).
+This is an approximation, and summaries say so.
 
-A design effect from few ratings is noisy, and few whole documents hardly show it. So it is shrunk
-towards the value expected under the design: by the inverse-χ² prior that is conjugate to a
-variance, as in the moderated variances of Smyth (2004), worth ν₀ degrees of freedom around
+A design effect estimated from few ratings is noisy, and with few whole documents it hardly shows.
+So it is shrunk towards the value expected under the design: by the inverse-χ² prior that is
+conjugate to a variance, as in the moderated variances of Smyth (2004), worth ν₀ degrees of freedom
+around
 
     d₀ = Σ (influence of a rating)² σ² / (the same under simple sampling) · (1 + (m − 1) ICC₀),
 
@@ -38,15 +39,15 @@ import numpy as np
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, group_sum, spread_out
 from fewgold.design import Design, DesignKind
 
-# How far a design effect may be from its expectation, as a standard deviation of its logarithm,
-# where segments were drawn one by one.
+# Prior standard deviation of the logarithm of a design effect around its expectation, if segments
+# were drawn one by one.
 _STRAY = 0.2
-# Expected intraclass correlation of what a metric leaves unexplained in documents, and the
-# standard deviation of its logarithm: from about 0.01 to 0.35.
+# Expected intraclass correlation within documents of what a metric leaves unexplained, and the
+# standard deviation of its logarithm: a range of about 0.01 to 0.35.
 _ICC, _ICC_STRAY = 0.07, 0.8
-# Ratings at the overall rate that steady the rate of a category for its residuals.
+# Ratings at the overall rate added to each category to stabilise its rate for residuals.
 _STEADY = 2.0
-# A rating never counts for more than so many: designs are not that good.
+# A rating never counts for more than this many: no design is that good.
 _MOST = 4.0
 
 
@@ -70,7 +71,7 @@ def is_exact(design: Design, cells: IntArray, count: int) -> bool:
     if design.kind != DesignKind.STRATIFIED or strata is None or int(strata.max()) >= count:
         return False
     seen = np.broadcast_to(strata, cells.shape)
-    # Each category lies in one stratum: the largest and the smallest stratum seen in it agree.
+    # Each category is within one stratum: its largest and smallest stratum number agree.
     pairs = (seen + (int(strata.max()) + 1) * cells).reshape(-1, cells.shape[-1])
     return all(
         np.unique(row).size == np.unique(cell).size
@@ -100,7 +101,7 @@ def effective_counts(
     n_cells = unrated.shape[-1]
     number = rated.sum(-1).astype(np.float64)
     seen = number > 0
-    # How many unrated items each rating stands for.
+    # Number of unrated items that each rating represents.
     stands = np.clip(size * weights - 1.0, 0.0, None)
     total = group_sum(stands, cells, n_cells)
     stands = np.where(spread_out(total, cells) > 0, stands, 1.0)
@@ -115,10 +116,10 @@ def effective_counts(
     spread = rate * (1 - rate)
     squared = np.where(seen, (number + unrated) * unrated / (size * np.fmax(number, 1)) ** 2, 0.0)
     simple, left = spread_out(squared, cells), y - spread_out(rate, cells)
-    # Residuals count by what they stand for, as the rates do that the model goes by.
+    # Residuals are weighted by what they represent, like the rates in the model.
     fair = stands * spread_out(number / np.where(seen, total, 1.0), cells)
     effect = _design_effect(design, simple, left, fair, spread_out(spread, cells))
-    # Var Σ u_j v_j is in proportion to A/c + B for c times the ratings, and to A + B without.
+    # Var Σ u_j v_j is proportional to A/c + B for c times the ratings, and to A + B otherwise.
     rest = np.where(seen, unrated, 0.0)
     a, b = (rest**2 * spread / np.fmax(number, 1)).sum(-1), (rest * spread).sum(-1)
     below = np.maximum(effect * (a + b) - b, a / _MOST)
@@ -149,7 +150,7 @@ def _design_effect(
     prior_df = 2 / (_STRAY**2 + (_ICC_STRAY * alike / (1 + alike)) ** 2)
     told = (theirs > 0) & ~design._lonely
     found = np.where(told, ours / np.where(told, theirs, 1.0), 0.0)
-    # What both variances share is no news about their ratio.
+    # The part shared by both variances does not inform about their ratio.
     df = np.where(told, design.df, 0.0)
     df = df / np.maximum(1 - df / (n - 1), 1e-3)
     effect = (prior_df * expected + df * found) / (prior_df + df - 2)

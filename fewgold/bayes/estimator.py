@@ -1,4 +1,4 @@
-"""The estimator for adequate/inadequate ratings: people on some segments, a metric on all."""
+"""The estimator for adequate/inadequate ratings: human on some segments, a metric on all."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Budget, Sampler, SimpleRandom
 
-# What a metric says of every segment of a pool ---
+# A metric's label for every segment of a pool ---
 
 Threshold: TypeAlias = "float | str | Cut | None"
-_FEW = 5  # rated segments of each class, before a metric is said to point the wrong way
+_FEW = 5  # fewest rated segments per class for the warning that a metric points the wrong way
 
 
 class Coded(NamedTuple):
-    """Labels of the pool's segments, (N,), or (..., N) where each draw chose its own cut."""
+    """Labels of the pool's segments, (N,), or (..., N) if each draw chose its own cut."""
 
     labels: BoolArray
     how: str  # such as "comet >= 0.5", for summaries and signatures
@@ -55,25 +55,25 @@ def coded(
     falls = pool.orientation.get(metric) == -1
     sign = ("<" if falls else ">") + ("" if strict else "=")
     if isinstance(threshold, str) and threshold in RULES:
-        # A cut for each draw, from its own ratings; the median where they are all alike.
+        # A cut for each draw, from its own ratings; the median if its ratings are all equal.
         at = choose_cuts(adequate, scores[ratings.sample.indices], threshold, sign)
         told = np.isfinite(at)
         at = np.where(told, at, np.median(scores))
         how = metric if at.ndim else f"{metric} {Cut(sign, float(at))}"
-        note = f"the ratings do not show where to cut {metric} (all are alike), so it was cut at "
+        note = f"the ratings do not show where to cut {metric} (all are equal), so it was cut at "
         notes = () if told.all() else (note + "its median",)
         return Coded(np.array(Cut(sign, 0.0)(scores - at[..., None])), how, notes)
     number = isinstance(threshold, int | float)
     cut = Cut(sign, float(threshold)) if number else Cut.parse(threshold)  # type: ignore[arg-type]
     labels = cut(scores)
-    note = f"{metric} {cut} is {int(labels[0])} for every segment, so it says nothing"
+    note = f"{metric} {cut} is {int(labels[0])} for every segment, so it carries no information"
     return Coded(labels, f"{metric} {cut}", (note,) if labels.min() == labels.max() else ())
 
 
 def check_binary(metric: str, scores: FloatArray) -> BoolArray:
-    """The labels of a metric that is 0 or 1 everywhere; another needs a threshold."""
+    """The labels of a metric that is 0 or 1 everywhere; any other metric needs a threshold."""
     hint = (
-        "Say where it becomes a 1, in the name of the strategy or estimator (in quotes): "
+        "Give a threshold in the name of the strategy or estimator (in quotes): "
         f"'alpha-{metric}>=0.5'; let the ratings choose: alpha-{metric}:equal; or use bins: "
         f"alpha-{metric}:bins. In Python: threshold='>= 0.5', 'equal' or 'bins'."
     )
@@ -81,10 +81,9 @@ def check_binary(metric: str, scores: FloatArray) -> BoolArray:
 
 
 def without_verdict(pool: Population, metric: str) -> BoolArray | None:
-    """Segments without a verdict of a 0/1 judge; none where the metric is not such a judge.
+    """Segments without a verdict of a 0/1 judge; None if the metric is not such a judge.
 
-    Gaps of a metric are filled with the mean of what is there, or of the system
-    (`fewgold.io.filled`), which no verdict is.
+    Gaps of a metric were filled with a mean (`fewgold.io.filled`), which is neither 0 nor 1.
     """
     scores = scores_of(pool, metric)
     odd = (scores != 0) & (scores != 1)
@@ -101,7 +100,7 @@ def without_verdict(pool: Population, metric: str) -> BoolArray | None:
 
 
 def scores_of(pool: Population, metric: str) -> FloatArray:
-    """The scores of a metric; a name that the pool does not know is an error."""
+    """The scores of a metric; an unknown name is an error."""
     if metric not in pool.metrics:
         raise UnknownNameError("metric", metric, pool.metrics)
     return pool._metric_values(metric)
@@ -124,8 +123,10 @@ class Counted(NamedTuple):
 
     rated: IntArray
     unrated: IntArray
-    effective: Effective | None = None  # none where each category is sampled at random
-    adaptive: bool = False  # documents as categories, since the ratings chose among them
+    effective: Effective | None = None  # None if each category is sampled at random
+    adaptive: bool = (
+        False  # whether documents are the categories, since earlier ratings decided among them
+    )
 
     @property
     def weights(self) -> FloatArray | None:
@@ -133,7 +134,7 @@ class Counted(NamedTuple):
 
 
 def counted(ratings: Ratings, adequate: BoolArray, codes: IntArray, count: int) -> Counted:
-    """Items by category ``codes`` (..., N) and class, given the design of the sample."""
+    """Count items by category ``codes`` (..., N) and class, given the design of the sample."""
     rows, design = ratings.sample.indices, ratings.sample.design
     rated, unrated = tally(codes, rows, adequate, count=count)
     cells = codes[rows] if codes.ndim == 1 else np.take_along_axis(codes, rows, -1)
@@ -143,10 +144,10 @@ def counted(ratings: Ratings, adequate: BoolArray, codes: IntArray, count: int) 
 
 
 def documents_of(ratings: Ratings) -> IntArray | None:
-    """The document of every segment, where its own ratings decided how many more it got.
+    """The document of every segment, if its own ratings decided how many more it got.
 
-    Not where a model of the metrics decided: there weights are better, since the number of ratings
-    of a document depends on its metrics, and these on its rate.
+    Not if a model of the metrics decided: there weights are better, since the number of ratings of
+    a document depends on its metrics, which depend on its rate.
     """
     sample = ratings.sample
     design, pool, samplers = sample.design, sample.pool, sample.info.samplers
@@ -165,11 +166,14 @@ def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
     notes = []
     if found.adaptive:
         return (
-            "approximate: the ratings decided which documents got more of them, so each document "
-            "has a rate of its own, shrunk towards the overall rate; metrics are not used",
+            "approximate: earlier ratings decided which documents got more, so each document "
+            "has its own rate, shrunk towards the overall rate; metrics are not used",
         )
     if effective is not None:
-        note = f"approximate: the model takes the sample ({design._label}) in by its design effect"
+        note = (
+            f"approximate: the model accounts for the sample's design ({design._label}) through "
+            "its design effect"
+        )
         if not np.ndim(effective.design_effect):
             n = float(effective.counts.sum())
             note += (
@@ -178,28 +182,28 @@ def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
             )
         notes.append(note)
     if not design.unbiased:
-        why = "it leaves out documents or metric bins from which nothing was drawn"
+        why = "it leaves out documents or metric bins without any drawn segment"
         if design.kind == DesignKind.ADAPTIVE:
             why = (
-                "how many ratings a document got depends on the ratings, and documents from which "
-                "nothing was drawn are left out"
+                "how many ratings a document got depends on earlier ratings, and documents "
+                "without any are left out"
             )
-        notes.append(f"this design is biased: {why}; its interval may not hold")
+        notes.append(f"this design is biased: {why}; the interval may be wrong")
     return tuple(notes)
 
 
 def worse_than_chance(metric: str, counts: Counts) -> tuple[str, ...]:
-    """A note where a single study shows a metric that is right less often than chance."""
+    """A note if the metric of a single study is right less often than chance."""
     if counts.shape or min(counts.tp + counts.fn, counts.fp + counts.tn) < _FEW:
         return ()
     rho, eta = hit_rates(*counts._cells)
     if rho + eta > 1:
         return ()
     return (
-        f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate items, no better "
-        "than chance (ρ + η ≤ 1): it says little, or its 0 and 1 are swapped. Turn the cut "
-        "round, such as '<= …' instead of '>= …'; the estimate is the same either way unless the "
-        "priors favour one",
+        f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate items, no "
+        "better than chance (ρ + η ≤ 1): it carries little information, or its 0 and 1 are "
+        "swapped. Reverse the cut, for instance '<= …' instead of '>= …'; the estimate is the "
+        "same either way unless the priors favour one",
     )
 
 
@@ -208,27 +212,27 @@ _KINDS = {"equal": "credible interval with equal tails", "hdi": "shortest credib
 
 @dataclass(frozen=True, eq=False)
 class RatedPosterior(Posterior):
-    """Posterior of the success rate, from the ratings of a sample: an estimate like the others.
+    """Posterior of the success rate from the ratings of a sample; an estimate like the others.
 
     Parameters
     ----------
     posterior
-        Of the test set or of the process; it knows more than is shown here, such as its density.
+        The underlying posterior, for the test set or the process, with its density and more.
     ratings
         The ratings it was made from.
     method
         Short name of the estimator.
     how
-        What the metric counts as a 1, such as ``comet >= 0.5``; empty without a metric.
+        The condition for a metric label of 1, such as ``comet >= 0.5``; empty without a metric.
     kind
-        ``"equal"`` tails, ``"hdi"``, the shortest interval, or a `Bound`: its interval from the
-        human ratings alone, whatever the model says.
+        ``"equal"`` for equal tails, ``"hdi"`` for the shortest interval, or a `Bound`, which uses
+        the human ratings alone and ignores the model.
     target
         ``"pool"`` or ``"process"``.
     notes
-        Remarks that a reader must know.
+        Remarks for the reader.
     approximate
-        Whether the sample entered by effective counts, for want of an exact model of its design.
+        Whether effective counts were used because the design has no exact model.
     """
 
     posterior: Posterior
@@ -272,14 +276,14 @@ class RatedPosterior(Posterior):
         return self.posterior.sample(size, rng=rng)
 
     def interval(self, confidence: float = 0.95, kind: str | None = None) -> Interval:
-        """Interval of the estimator's kind, or a credible one that is asked for."""
+        """The estimator's interval, or a credible interval of the given kind."""
         chosen = kind or self.kind
         if isinstance(chosen, Bound):
             return self._plain(chosen).interval(confidence)
         return self.posterior.interval(confidence, chosen)
 
     def _plain(self, bound: Bound) -> LinearEstimate:
-        """The mean of the same ratings, which a bound is an interval of."""
+        """The mean of the same ratings, to which a bound applies."""
         ratings = self.ratings
         if ratings.limits is None:
             ratings = replace(ratings, limits=(0.0, 1.0))
@@ -302,7 +306,7 @@ class RatedPosterior(Posterior):
     def _label(self) -> str:
         if isinstance(self.kind, Bound):
             used = self.kind.resolve(self._plain(self.kind))
-            return f"{used.label}, of the human ratings alone"
+            return f"{used.label}, from the human ratings alone"
         return f"posterior, {_KINDS[self.kind]}" + (", approximate" if self.approximate else "")
 
     @property
@@ -326,7 +330,7 @@ class RatedPosterior(Posterior):
 
     @property
     def _hits(self) -> dict[str, float | None]:
-        """Share of rated adequate and inadequate segments that a metric of 0 and 1 recognises."""
+        """Share of rated adequate and of rated inadequate segments that a 0/1 metric gets right."""
         counts = getattr(self.posterior, "counts", None)
         if self.shape or counts is None or not int(counts._paired_total):
             return {}
@@ -347,13 +351,15 @@ class RatedPosterior(Posterior):
         }  # fmt: skip
 
 
-#: Jeffreys' prior of the share, as if by half a rating of each class, and uniform hit rates. With a
-#: uniform share few ratings of a rare class are drawn to one half by more than their mean errs
-#: (Brown, Cai and DasGupta 2001, Interval estimation for a binomial proportion).
+#: Jeffreys' prior for the share (worth half a rating of each class), and uniform hit rates. With a
+#: uniform prior and few ratings of a rare class, the shrinkage towards one half would exceed the
+#: error of the mean (Brown, Cai and DasGupta 2001, Interval estimation for a binomial proportion).
 DEFAULT_PRIORS = Priors(alpha=(0.5, 0.5))
 _CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."
 _BINS = "bins"
-_JOINTLY = 4  # metrics; with more, patterns are too many and too rare, and the estimate is biased
+_JOINTLY = (
+    4  # metrics; with more, patterns are too numerous and too rare, and the estimate is biased
+)
 
 
 def parts_posterior(
@@ -361,8 +367,8 @@ def parts_posterior(
 ) -> Posterior:
     """The posterior from items (..., 3) that a 0/1 judge failed, passed or left without a verdict.
 
-    ``rated`` is (..., 3, 2), by class. The sizes of both parts are those of the test set, the same
-    in each draw.
+    ``rated`` is (..., 3, 2), by class. Both parts have their sizes in the test set, the same in
+    each draw.
     """
     sizes = (rated.sum(-1) + unrated).reshape(-1, 3)[0]
     size, rest = int(sizes[:2].sum()), int(sizes[2])
@@ -384,33 +390,33 @@ def parts_posterior(
 class BinaryPosterior(Estimator):
     """Share of adequate segments by the Bayesian model of success rate and metric errors.
 
-    Ratings are 0 or 1 (`Ratings.cut` makes them so). The segments that people rated show how often
-    the metric is right, on adequate ones (ρ) and on inadequate ones (η); with that, the metric's
-    labels of all others are corrected. Rated and unrated segments never overlap, so none counts
-    twice.
+    Ratings are 0 or 1 (see `Ratings.cut`). The rated segments show how often the metric is right,
+    on adequate ones (ρ) and on inadequate ones (η), which corrects the metric's labels of all
+    others. Rated and unrated segments never overlap, so none counts twice.
 
     Parameters
     ----------
     metric
-        A metric of the pool, or several that are taken jointly. By default all that are 0 or 1
-        everywhere; ``()`` for none: human ratings alone.
+        A metric of the pool, or several used jointly. By default all that are 0 or 1 everywhere;
+        ``()`` uses human ratings alone.
     threshold
-        Where a metric becomes 1: a cut such as ``">= 0.5"``; a number (≥ it, or ≤ it for a metric
-        of which less is better); a rule by which the ratings choose it, ``"equal"`` (|ρ − η|, as
-        in the papers) or ``"information"`` (the one that tells most, of which too much is made
-        where few ratings choose it); or ``"bins"``, which does without and keeps what a cut
-        loses. A mapping for metrics that differ.
+        When a metric is 1: a cut such as ``">= 0.5"``; a number (≥ it, or ≤ it for a metric where
+        smaller is better); a rule by which the ratings choose the cut, ``"equal"`` (least |ρ − η|,
+        as in the papers) or ``"information"`` (the most informative, but over-optimistic when few
+        ratings choose it); or ``"bins"``, which needs no cut and keeps the information that a cut
+        loses. A mapping for different choices per metric.
     target
         ``"pool"``: the share of adequate segments in this test set. ``"process"``: the success rate
         of the system that made them, which is less certain.
     pairs
         ``"sample"``: the rated segments are a random sample. ``"calibration"``: they were chosen by
-        their class, such as as many adequate as inadequate ones, and tell about ρ and η alone.
+        class, for example equal numbers of adequate and inadequate ones, and inform only about ρ
+        and η.
     strict
-        With a rule or a number: > instead of ≥.
+        Use > instead of ≥ with a rule or a number.
     priors
-        See `PoolPosterior` and `AlphaPosterior`. By default Jeffreys' prior of the share,
-        Beta(½, ½), and uniform hit rates. Several metrics and bins take that of the share alone.
+        See `PoolPosterior` and `AlphaPosterior`. By default Jeffreys' prior of the share, Beta(½,
+        ½), and uniform hit rates. Several metrics and bins use only the prior of the share.
 
     References
     ----------
@@ -449,8 +455,8 @@ class BinaryPosterior(Estimator):
         object.__setattr__(self, "bound", as_bound(self.bound))
         if self.target == "process" or self.pairs == "calibration":
             raise FewgoldError(
-                "bounds other than 'equal' and 'hdi' are for the share of this test set, from "
-                f"ratings that are a sample of it; got target={self.target!r} and "
+                "bounds other than 'equal' and 'hdi' only work for the share of this test set, "
+                f"with ratings that are a sample of it; got target={self.target!r} and "
                 f"pairs={self.pairs!r}."
             )
 
@@ -479,7 +485,7 @@ class BinaryPosterior(Estimator):
         given: Ratings | None = None,
         rng: RNGLike = None,
     ) -> Sample:
-        """Choose segments to annotate; what cannot be estimated is refused before it is rated."""
+        """Choose segments to annotate; refuses before rating what cannot be estimated later."""
         for name, cut in each_threshold(self._names(pool), self.threshold).items():
             plain = cut is not None or name in pool.binary_metrics
             if not plain and without_verdict(pool, name) is None:
@@ -492,7 +498,7 @@ class BinaryPosterior(Estimator):
         how = ""
         documents = documents_of(ratings)
         if documents is not None:
-            self._check_plain("ratings that decided where the next ones went")
+            self._check_plain("a sampler that used earlier ratings to choose segments")
             posterior, found, notes = self._by_document(ratings, adequate, documents)
         elif not names:
             self._check_plain("no metric")
@@ -517,7 +523,7 @@ class BinaryPosterior(Estimator):
         return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)
 
     def _gaps(self, ratings: Ratings, metric: str) -> BoolArray | None:
-        """Segments without a verdict, of a metric that is not cut."""
+        """Segments without a verdict, if the metric is not cut."""
         names = self._names(ratings.sample.pool)
         if each_threshold(names, self.threshold)[metric] is not None:
             return None
@@ -531,16 +537,15 @@ class BinaryPosterior(Estimator):
     def _check_plain(self, what: str) -> None:
         if self.pairs == "calibration":
             raise FewgoldError(
-                f"pairs='calibration' goes with one metric that is cut into 0 and 1; got {what}."
+                f"pairs='calibration' needs exactly one metric, cut into 0 and 1; got {what}."
             )
 
     def _check_calibration(self, found: Counted) -> None:
         if found.effective is not None:
             raise DesignError(
-                "pairs='calibration' says that the rated segments were chosen by their class, and "
-                "this sample was drawn by documents or with unequal chances, which does not go "
-                "with that. Leave out pairs= (it is a sample of the pool), or give the ratings as "
-                "a simple sample."
+                "pairs='calibration' says that the rated segments were chosen by class, but "
+                "this sample was drawn by documents or with unequal chances. Leave out pairs= "
+                "(it is a sample of the pool), or give the ratings as a simple sample."
             )
 
     def _by_document(
@@ -548,10 +553,10 @@ class BinaryPosterior(Estimator):
     ) -> tuple[Posterior, Counted, tuple[str, ...]]:
         """Documents as categories, for samplers that decide by the ratings so far.
 
-        A document whose first ratings are alike gets no more, so its mean is biased, and weights do
-        not correct that. A likelihood does not depend on why one stopped, if the model knows all
-        that the decision was based on: the ratings of each document (Rubin 1976). So documents have
-        rates of their own, shrunk towards a common one the more they agree (`Pooled`). Crossing
+        A document whose first ratings are equal gets no more, so its mean is biased, and weights do
+        not correct this. A likelihood does not depend on the stopping decision if the model
+        includes everything it was based on: the ratings of each document (Rubin 1976). So documents
+        have their own rates, shrunk towards a common one the more they agree (`Pooled`). Crossing
         documents with a metric would break that: both parts of a document share its peculiarities.
         """
         count = int(documents.max()) + 1
@@ -571,7 +576,7 @@ class BinaryPosterior(Estimator):
         notes: tuple[str, ...] = ()
         if unused:
             notes = (
-                f"no metric is used: none of {', '.join(unused)} is 0 or 1. Name one with a "
+                f"no metric is used: none of {', '.join(unused)} is 0 or 1. Choose one with a "
                 f"threshold, such as alpha-{unused[0]}:bins or alpha-{unused[0]}:equal",
             )
         left = len(ratings.sample.pool) - ratings.n
@@ -584,8 +589,8 @@ class BinaryPosterior(Estimator):
         cut = each_threshold((metric,), self.threshold)[metric]
         labels = coded(ratings, adequate, metric, cut, self.strict)
         if labels.labels.ndim == 1 and labels.labels.min() == labels.labels.max():
-            # The priors of its rates would make something of a metric that never differs.
-            self._check_plain("one that is the same everywhere")
+            # The priors of its rates would draw conclusions from a metric that never varies.
+            self._check_plain("one that is constant")
             posterior, found, _ = self._alone(ratings, adequate)
             return posterior, found, labels.how, labels.notes
         found = counted(ratings, adequate, labels.labels.astype(np.int64), 2)
@@ -607,12 +612,12 @@ class BinaryPosterior(Estimator):
     def _in_parts(
         self, ratings: Ratings, adequate: BoolArray, metric: str
     ) -> tuple[Posterior, Counted, str, tuple[str, ...]]:
-        """A judge of 0 and 1 without a verdict on some segments, whose rates were known before."""
+        """A 0/1 judge without a verdict on some segments, with informative priors of its rates."""
         assert self.priors is not None
         if self.target == "process":
             raise FewgoldError(
-                f"{metric} has no value for some segments, and then priors of ρ and η are for the "
-                "share of this test set: leave out target='process', or the priors."
+                f"{metric} has no value for some segments; in that case priors of ρ and η work "
+                "only for the share of this test set: leave out target='process', or the priors."
             )
         gaps = self._gaps(ratings, metric)
         assert gaps is not None
@@ -620,8 +625,8 @@ class BinaryPosterior(Estimator):
         codes = np.where(gaps, 2, said).astype(np.int64)
         found = counted(ratings, adequate, codes, 3)
         notes = (
-            f"{int(gaps.sum())} of {gaps.size} segments have no {metric}: these count by human "
-            "ratings only",
+            f"{int(gaps.sum())} of {gaps.size} segments have no {metric}: only human ratings "
+            "are used for these",
         )
         posterior = parts_posterior(found.rated, found.unrated, self.priors, found.weights)
         return posterior, found, metric, notes
@@ -632,19 +637,19 @@ class BinaryPosterior(Estimator):
         priors = self.priors or DEFAULT_PRIORS
         if self._rates_known_before:
             raise FewgoldError(
-                "priors of ρ and η go with a single metric that is 0 or 1; several metrics and "
+                "priors of ρ and η need a single metric that is 0 or 1; several metrics and "
                 "bins have no ρ and η. Give a prior of alpha alone."
             )
         cuts = each_threshold(names, self.threshold)
-        # Many metrics go by how many of them say 1: their patterns would be too rare to learn.
+        # With many metrics, count how many say 1: their patterns would be too rare to learn from.
         votes = len(names) > _JOINTLY and self.threshold != _BINS
         if votes and _BINS in cuts.values():
             raise FewgoldError(
-                f"bins go with up to {_JOINTLY} metrics; got {len(cuts)}. Leave some out."
+                f"bins work with up to {_JOINTLY} metrics; got {len(cuts)}. Leave some out."
             )
         codes: IntArray = np.zeros(len(ratings.sample.pool), dtype=np.int64)
         parts, count, unordered = [], 1, False
-        notes = [f"{len(cuts)} metrics are taken by how many of them say 1"] if votes else []
+        notes = [f"{len(cuts)} metrics are combined by counting how many say 1"] if votes else []
         for name, cut in cuts.items():
             levels = 1 if votes else 2
             if cut == _BINS:
@@ -661,7 +666,7 @@ class BinaryPosterior(Estimator):
                 else:
                     levels, unordered = 3, True
                     own = np.where(gaps, 2, said)
-                    notes.append(told + "they are a category of their own, beside its 0 and 1")
+                    notes.append(told + "they form a third category, besides its 0 and 1")
             else:
                 labels = coded(ratings, adequate, name, cut, self.strict)
                 own = labels.labels.astype(np.int64) * (2 if votes else 1)
@@ -669,11 +674,11 @@ class BinaryPosterior(Estimator):
                 notes += labels.notes
             codes = codes * levels + own
             if not votes or name == names[-1]:
-                # Patterns that do not occur are no categories.
+                # Leave out patterns that do not occur.
                 seen, codes = np.unique(codes, return_inverse=True)
                 count = seen.size
         found = counted(ratings, adequate, codes, count)
-        # Bins of one metric rise or fall.
+        # Bins of one metric follow a trend.
         in_order = votes or (len(names) == 1 and not unordered)
         prior = (Trend if in_order else Pooled)(rate=priors.alpha)
         posterior = CellPosterior(

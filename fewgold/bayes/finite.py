@@ -1,9 +1,10 @@
-"""The posterior of the success rate of this very test set: a finite number of items.
+"""The posterior of the success rate of this test set, a finite number of items.
 
-Rated items are known; what is unknown is how many of the others are adequate. That number is s of
-the mixture: its posterior are the weights W_s. Under `CELLS`, a uniform prior on the four cells of
-the 2 × 2 table, S(s) is constant and W is the convolution of BetaBinomial(u1; TP + 1, FP + 1) and
-BetaBinomial(u0; FN + 1, TN + 1), with u1 and u0 the unrated items that the metric gave 1 and 0.
+Rated items are known; the only unknown is how many of the others are adequate. That number is s of
+the mixture, and its posterior is given by the weights W_s. Under `CELLS`, a uniform prior on the
+four cells of the 2 × 2 table, S(s) is constant and W is the convolution of BetaBinomial(u1; TP + 1,
+FP + 1) and BetaBinomial(u0; FN + 1, TN + 1), with u1 and u0 the unrated items that the metric gave
+1 and 0.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from fewgold.bayes.quadrature import check_possible
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.errors import FewgoldError
 
-# From so many unrated items on, with no more than this share rated, a test set is as good as the
-# process that made it.
+# From this many unrated items, with at most this share rated, a test set can be treated as the
+# process.
 _HUGE, _FEW_RATED = 5_000_000, 1e-3
 #: A uniform prior over the four cells of the 2 × 2 table: uniform ρ and η, and α ~ Beta(2, 2).
 CELLS = Priors(alpha=(2.0, 2.0))
@@ -47,18 +48,19 @@ class PoolPosterior(Posterior):
         (``pairs="calibration"``) are not part of the test set.
     priors
         Uniform α, ρ and η by default. `CELLS`, uniform over the four cells of the 2 × 2 table, has
-        α ~ Beta(2, 2), as if two adequate and two inadequate items had been seen: its intervals
-        are too narrow where few items are adequate, or few are not. Known rates do too.
+        α ~ Beta(2, 2), as if one more adequate and one more inadequate item had been seen: its
+        intervals are too narrow if few items are adequate, or few are inadequate. Rates may also be
+        known numbers.
     unrated
-        How many items nobody rated, the metric neither; only with human ratings alone.
+        Number of items rated neither by people nor by the metric; only for human ratings alone.
     known
-        Items of the test set that were picked by their class, such as a calibration set that was
-        taken from it: their ``human_ones`` and ``human_total``. Their class is known, and what is
-        left is no random sample of the test set.
+        Items of the test set that were picked by class, such as a calibration set taken from it:
+        their ``human_ones`` and ``human_total``. Their class is known, and the rest is not a random
+        sample of the test set.
 
     Examples
     --------
-    Of 1002 items 527 are rated, and the metric is right nine times of ten:
+    527 of 1002 items are rated, and the metric is right nine times out of ten:
 
     >>> counts = Counts(tp=284, fn=32, fp=21, tn=190, metric_ones=276, metric_total=475)
     >>> pool = PoolPosterior(counts)
@@ -79,8 +81,8 @@ class PoolPosterior(Posterior):
         mixed = np.any((self.counts.metric_total > 0) | (self.counts._paired_total > 0))
         if self.unrated and mixed:
             raise FewgoldError(
-                "unrated= is for tests with human ratings alone; with a metric the unrated items "
-                "are those in metric_total."
+                "unrated= is for human ratings alone; with a metric the unrated items are those "
+                "in metric_total."
             )
         if self.unrated < 0 or int(self.unrated) != self.unrated:
             raise FewgoldError(
@@ -124,9 +126,9 @@ class PoolPosterior(Posterior):
 
     @cached_property
     def _distinct(self) -> tuple[Shapes, IntArray, IntArray, IntArray]:
-        """Without repeats: shapes, sizes and known adequate items; and which of them each has."""
-        # Items that were picked by class leave a rest that is no sample of the test set. If every
-        # number of adequate items is as likely beforehand, every number in the rest is so too.
+        """Distinct shapes, sizes and known adequate items, and the index of each in the batch."""
+        # After items were picked by class, the rest is not a sample of the test set. If every
+        # number of adequate items is equally likely a priori, so is every number in the rest.
         priors = replace(self._priors, alpha=(1.0, 1.0)) if self._picked else self._priors
         table = shapes(self.counts, priors)
         columns = [*table, self._size, self.counts._adequate + self.known.human_ones]
@@ -140,7 +142,7 @@ class PoolPosterior(Posterior):
         return bool(np.any(self.known.human_total > 0))
 
     def _reweighed(self, rows: IntArray, found: Mixtures) -> Mixtures:
-        """Mixtures of s for a prior of α that is not uniform, over all items of the test set."""
+        """Mixtures of s for a nonuniform prior of α, over all items of the test set."""
         _, sizes, known, _ = self._distinct
         a, b = self._priors.alpha
         ones = (known[rows] + found.first)[:, None] + np.arange(found.mass.shape[1])
@@ -153,7 +155,7 @@ class PoolPosterior(Posterior):
         return replace(found, mass=mass / mass.sum(-1, keepdims=True))
 
     def _groups(self) -> Iterator[tuple[IntArray, Mixtures]]:
-        """Rows of like size of the distinct posteriors, and the chances of s for each."""
+        """Groups of distinct posteriors of similar size, and the probabilities of s for each."""
         table = self._distinct[0]
         if self.unrated:
             n = np.full(table.a0.size, float(self.unrated))
@@ -198,7 +200,7 @@ class PoolPosterior(Posterior):
 
     @property
     def mode(self) -> FloatArray:
-        """The likeliest share."""
+        """The most likely share."""
         return self._stack([step.values[step.mass.argmax()] for step in self._distributions])
 
     def quantile(self, p: ArrayLike) -> FloatArray:
@@ -227,12 +229,11 @@ def _beta_binomial_moments(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProcessPosterior(Posterior):
-    """Posterior of α behind a test set, some items of which were picked by their class.
+    """Posterior of α behind a test set, if some items were picked by class.
 
-    The test set is a sample of the process; what is left of it after picking is not. Given that T
-    of its N items are adequate, α is Beta(a + T, b + N − T), so its posterior is a mixture of these
-    with the weights of `PoolPosterior`. For a test set without picked items that is what
-    `AlphaPosterior` gives.
+    The test set is a sample of the process; the rest after picking is not. Given that T of its N
+    items are adequate, α is Beta(a + T, b + N − T), so its posterior is a mixture of these with the
+    weights of `PoolPosterior`. For a test set without picked items this equals `AlphaPosterior`.
 
     Parameters
     ----------
@@ -241,8 +242,8 @@ class ProcessPosterior(Posterior):
 
     Examples
     --------
-    A judge that is right nine times of ten marked 1000 answers, of which 200 are adequate; people
-    rated 150 of these and 150 others:
+    A judge that is right nine times out of ten labelled 1000 answers, of which 200 are adequate;
+    people rated 150 of these and 150 others:
 
     >>> from fewgold.bayes import Counts
     >>> counts = Counts(tp=135, fn=15, fp=15, tn=135, metric_ones=110, metric_total=700,
@@ -289,16 +290,16 @@ class ProcessPosterior(Posterior):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartsPosterior(Posterior):
-    """Posterior of the share of a test set in two parts, each of which has a posterior of its own.
+    """Posterior of the share of a test set in two parts, each with its own posterior.
 
-    The rates of the parts are independent beforehand, so that the numbers of adequate items add
-    up. Where a judge has verdicts on one part only, what was known of it before (`Priors` of ρ and
-    η) informs about that part, and human ratings alone about the other.
+    The rates of the parts are independent a priori, so the numbers of adequate items add up. If a
+    judge has verdicts on one part only, the prior knowledge about it (`Priors` of ρ and η) informs
+    about that part, and only human ratings inform about the other.
 
     Parameters
     ----------
     parts
-        Posteriors of the shares of both parts, of one shape.
+        Posteriors of the shares of both parts, with the same shape.
     sizes
         Items of each part.
     """
@@ -363,8 +364,8 @@ def posterior_of(
 ) -> AlphaPosterior | PoolPosterior | ProcessPosterior:  # fmt: skip
     """The posterior of the success rate in this test set (``"pool"``), or of the process behind it.
 
-    With millions of items, almost none of them rated, the two coincide: their sd differs by less
-    than 0.05 %. Then the second replaces the first, which sums over all numbers of adequate items.
+    With millions of items, almost none of them rated, the two coincide: their sds differ by less
+    than 0.05 %. Then the second replaces the first, which is slow.
     """
     rated, rest = counts._adequate + counts._inadequate, counts.metric_total + unrated
     huge = np.min(rest) > _HUGE and np.max(rated / rest) < _FEW_RATED

@@ -1,15 +1,15 @@
 """The posterior of α as a finite mixture of Betas, by a convolution.
 
-Write each item that only the metric rated as one of four kinds: i of the m ones are adequate, and
-j of the k zeros. Then p^m (1 − p)^k is a sum over i and j of products of powers, and integrating
-α, ρ and η leaves, with s = i + j and N = m + k,
+Of the items that only the metric rated, suppose that i of its m ones and j of its k zeros are
+adequate. Then p^m (1 − p)^k is a sum over i and j of products of powers, and integrating α, ρ and η
+leaves, with s = i + j and N = m + k,
 
     p(α | data) = Σ_s W_s Beta(α; a0 + s, b0 + N − s),    W_s ∝ S(s) (f ∗ g)(s),
     f(i) = BetaBinomial(i; m, ar, be),    g(j) = BetaBinomial(j; k, br, ae),
     S(s) = Γ(a0 + s) Γ(b0 + N − s) / (Γ(ar + br + s) Γ(ae + be + N − s)).
 
-`mixture` sums one study with all digits; `mixtures` does a batch by one FFT, and hands the studies
-for which that is not exact enough to `mixture`.
+`mixture` computes one study at full precision; `mixtures` does a batch by one FFT, and passes the
+studies for which that is not accurate enough to `mixture`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fewgold.common.arrays import BoolArray, FloatArray, IntArray, batches
 
 
 class Shapes(NamedTuple):
-    """Exponents of the posterior. All that it depends on, and all arrays of one shape.
+    """Exponents of the posterior: everything that it depends on, as arrays of one shape.
 
     The density of (α, ρ, η) is that of independent Beta(a0, b0), Beta(ar, br) and Beta(ae, be)
     times p^m (1 − p)^k, with p = αρ + (1 − α)(1 − η), the chance of a 1 from the metric
@@ -53,22 +53,22 @@ class Shapes(NamedTuple):
 
     @property
     def exchanged(self) -> Shapes:
-        """The same with 0 and 1 exchanged, of humans and of the metric: α → 1 − α, ρ ↔ η."""
+        """The same with 0 and 1 exchanged for humans and the metric: α → 1 − α, ρ ↔ η."""
         return Shapes(self.b0, self.a0, self.ae, self.be, self.ar, self.br, self.k, self.m)
 
     def distinct(self) -> tuple[Shapes, IntArray]:
-        """Shapes (n,) without repeats, and which of them each of the batch has, flat."""
+        """Distinct shapes (n,), and the index of each element of the batch, flat."""
         table = np.stack([field.ravel() for field in self], axis=-1)
         rows, where = np.unique(table, axis=0, return_inverse=True)
         return Shapes(*rows.T.copy()), where.ravel()
 
     def draw(self, k: object) -> Shapes:
-        """One of a batch, or a smaller batch."""
+        """One element of a batch, or a smaller batch."""
         return Shapes(*(field[k] for field in self))  # type: ignore[call-overload]
 
 
 def shapes(counts: Counts, priors: Priors) -> Shapes:
-    """Exponents of the posterior; those of ρ and η are 1 where they are known."""
+    """Exponents of the posterior; those of ρ and η are 1 if these are known."""
     (a, b), rho, eta = priors.alpha, priors.rho, priors.eta
     ones = np.ones(counts.shape)
     hits: tuple[FloatArray, ...] = (ones, ones, ones, ones)
@@ -80,14 +80,14 @@ def shapes(counts: Counts, priors: Priors) -> Shapes:
     return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts._metric_zeros))
 
 
-# Beta-binomial chances, from the ratios of their neighbours ---
+# Beta-binomial probabilities, from the ratios of neighbours ---
 
-_SAFE = 900.0  # 2^900 is still a number
+_SAFE = 900.0  # 2^900 is still finite
 
 
 def _ratio(i: FloatArray, a: FloatArray, b: FloatArray, n: FloatArray) -> FloatArray:
     """BetaBinomial(i + 1; n, a, b) / BetaBinomial(i; n, a, b), and 0 from i = n on."""
-    top = n - i  # written over step by step: these arrays are large
+    top = n - i  # overwritten step by step: these arrays are large
     rest = top + (b - 1)
     np.maximum(rest, 1e-300, out=rest)
     rest *= i + 1
@@ -98,7 +98,7 @@ def _ratio(i: FloatArray, a: FloatArray, b: FloatArray, n: FloatArray) -> FloatA
 
 
 def log_beta_binomial(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
-    """Log chances of 0, 1, …, n of BetaBinomial(n; a, b), up to a constant: (..., n + 1).
+    """Log probabilities of 0, …, n of BetaBinomial(n; a, b), up to a constant: (..., n + 1).
 
     The logarithms of the ratios are summed up, which loses fewer digits than differences of log Γ.
     """
@@ -114,10 +114,10 @@ def _running(ratios: FloatArray) -> FloatArray:
 
 
 def beta_binomial(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
-    """Chances of 0, 1, …, n of BetaBinomial(n; a, b) for a and b (G,): (G, n + 1).
+    """Probabilities of 0, 1, …, n of BetaBinomial(n; a, b) for a and b (G,): (G, n + 1).
 
     C(n, i) B(a + i, b + n − i) is a product of a rising and a falling sequence, each a running
-    product of ratios; where those are too large for a number, of logarithms.
+    product of ratios, or a sum of logarithms if the products overflow.
     """
     if a.max() + b.max() + n < _SAFE:
         i = np.arange(n, dtype=np.float64)
@@ -133,9 +133,9 @@ def beta_binomial(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
 
 
 def peak_window(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """A place near the peak of BetaBinomial(n; a, b), and how far it goes to either side.
+    """A place near the peak of BetaBinomial(n; a, b), and how far it extends on either side.
 
-    Beyond, less than e^−40 of it is left: a normal tail ends at 9 sd, an exponential one at 41.
+    Less than e^−40 of it is beyond: a normal tail ends at 9 sd, an exponential one at 41.
     """
     total = a + b
     sd = np.sqrt(n * a * b * (total + n) / (total + 1)) / total
@@ -146,9 +146,9 @@ def peak_window(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[IntArray, 
 
 
 def beta_binomial_rows(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Where each row starts, and BetaBinomial(n; a, b) from there, for a, b and n (B,).
+    """The start of each row, and BetaBinomial(n; a, b) from there, for a, b and n (B,).
 
-    Built outwards from a place near the peak, so that nothing overflows where it matters.
+    Built outwards from a place near the peak, so that nothing relevant overflows.
     """
     centre, left, right = peak_window(a, b, n)
     a, b, n, mid = (np.asarray(x, dtype=np.float64)[:, None] for x in (a, b, n, centre))
@@ -159,27 +159,29 @@ def beta_binomial_rows(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[Int
 
 
 def _outwards(up: FloatArray, down: FloatArray) -> FloatArray:
-    """Values around a 1 in the middle, from the ratios of neighbours going up and going down."""
+    """Values relative to the middle one, from the ratios of neighbours upwards and downwards."""
     left = np.cumprod(down, axis=-1)[:, ::-1]
     return np.concatenate([left, np.ones((len(up), 1)), np.cumprod(up, axis=-1)], axis=-1)
 
 
-# One study: the convolution, exact far out in its tails ---
+# One study: the convolution, accurate far out in its tails ---
 #
 # All terms of f ∗ g are positive, so a direct sum loses no digits; a convolution by FFT does, since
 # its error is relative to the largest value and S may put the weight far out in the tail. So f and
-# g are tilted, f(i) e^{θi} and g(j) e^{θj}: that multiplies f ∗ g by e^{θs} and moves its peak to
-# where it is needed. Where one tilt does not suffice, the next starts at its end.
+# g are tilted, f(i) e^{θi} and g(j) e^{θj}, which multiplies f ∗ g by e^{θs} and moves its peak to
+# where it is needed. If one tilt does not suffice, the next starts at its end.
 
-_SURE = 1e-15  # a known rate of 0 or 1 is off by no more than rounding
+_SURE = 1e-15  # treats a known rate of 0 or 1 as nearly so
 #: Weights below e^−DROP of the largest are left out.
 DROP = 46.0
-# Convolutions of up to so many products are summed directly, which keeps all digits down to e^−600.
+# Convolutions of up to this many products are summed directly, which keeps full precision down to
+# e^−600.
 _DIRECT = 300_000
-# An FFT is wrong by about 1e-16 of the norms: above this share of them 9 digits are right.
+# The error of an FFT is about 1e-16 of the norms: values above this share of them have 9 correct
+# digits.
 _RELIABLE = 1e-7
-_POINTS = 400  # to find the first tilt with
-# Above so many components the density is summed from those near α.
+_POINTS = 400  # number of points used to find the first tilt
+# Above this many components, the density is summed only from those near α.
 _MANY = 30_000
 
 
@@ -193,7 +195,7 @@ class Mixture(NamedTuple):
     total: float
 
     def _components(self, of: slice = slice(None)) -> tuple[FloatArray, FloatArray]:
-        """Parameters of the Betas, or of some of them."""
+        """Parameters of all or some of the Betas."""
         s = self.first + np.arange(*of.indices(self.weights.size), dtype=np.float64)
         return self.a0 + s, self.b0 + (self.total - s)
 
@@ -206,7 +208,7 @@ class Mixture(NamedTuple):
     def log_density(self, alpha: FloatArray, beta: FloatArray) -> FloatArray:
         """Log density of α at ``alpha`` = 1 − ``beta``, each (n,)."""
         if self.weights.size > _MANY:
-            # A component matters near its own mean only: within 15 sd no weight makes up for it.
+            # A component matters only near its own mean: beyond 15 sd no weight compensates.
             far = 15 * np.sqrt(self.total * alpha * beta) + 100
             first = np.floor(self.total * alpha - far) - self.first
             last = np.ceil(self.total * alpha + far) - self.first
@@ -241,7 +243,7 @@ def _moments(mass: FloatArray, a: FloatArray, size: FloatArray) -> tuple[FloatAr
 
 
 def mixture(shape: Shapes, rates: tuple[float, float] | None = None) -> Mixture:
-    """The mixture for one set of shapes (scalars); ``rates`` are ρ and η where they are known."""
+    """The mixture for one set of shapes (scalars); ``rates`` are ρ and η if they are known."""
     first, log_w = log_weights(*log_factors(shape, rates))
     weights = np.exp(log_w - log_w.max())
     size = float(shape.total)
@@ -261,7 +263,7 @@ def log_factors(
             log_beta_binomial(np.array(br), np.array(ae), int(k)),
             _running((a0 + s) * (ae + be + rest) / ((ar + br + s) * (b0 + rest))),
         )
-    # f and g are binomial, and nothing of ρ and η is integrated.
+    # f and g are binomial, and ρ and η are not integrated.
     rho, eta = (min(max(rate, _SURE), 1 - _SURE) for rate in rates)
     i, j = np.arange(m, dtype=np.float64), np.arange(k, dtype=np.float64)
     return (
@@ -276,8 +278,8 @@ def log_weights(
 ) -> tuple[int, FloatArray]:
     """Log of S(s) (f ∗ g)(s) on the range of s that matters, and where the range starts.
 
-    ``direct`` sums term by term; by default where that is quick, and where f or g has two peaks
-    (shapes below 1), which no tilt brings together.
+    ``direct`` sums term by term; by default if that is fast, or if f or g has two peaks (shapes
+    below 1), which no single tilt can cover.
     """
     if direct is None:
         direct = log_f.size * log_g.size <= _DIRECT
@@ -335,7 +337,7 @@ def _first_tilt(log_f: FloatArray, log_g: FloatArray, log_s: FloatArray) -> floa
 def _tilted(
     log_f: FloatArray, log_g: FloatArray, tilt: float, direct: bool
 ) -> tuple[int, int, FloatArray]:
-    """First and last s around the tilted peak that are exact, and log (f ∗ g) between them."""
+    """First and last accurate s around the tilted peak, and log (f ∗ g) between them."""
     drop = 740.0 if direct else 60.0
     parts, origin, scale = [], 0, 0.0
     for log_x in (log_f, log_g):
@@ -364,16 +366,16 @@ def _tilted(
 
 # A batch of studies ---
 #
-# Beta(a0 + s, b0 + N − s) is at most x with chance I(s), which falls from 1 to 0 as s grows. With
-# T = a0 + b0 + N its steps are
+# Beta(a0 + s, b0 + N − s) is at most x with probability I(s), which falls from 1 to 0 as s grows.
+# With T = a0 + b0 + N its steps are
 #
 #     I(s) − I(s + 1) = D(s) = Γ(T) x^a (1 − x)^(T − a − 1) / (Γ(a + 1) Γ(T − a)),    a = a0 + s,
 #
-# a binomial distribution but for the shifts a0 and b0. Summed by parts, the CDF of the mixture is
-# Σ C(s) D(s) with C the running sums of its weights W, and x p(x) = Σ (a0 + s) W(s) D(s). Only the
-# s near T x matter, a window that grows with √N. Newton's steps start from the quantile of s.
+# a binomial distribution apart from the shifts a0 and b0. Summed by parts, the CDF of the mixture
+# is Σ C(s) D(s) with C the running sums of its weights W, and x p(x) = Σ (a0 + s) W(s) D(s). Only
+# the s near T x matter, a window that grows with √N. Newton's steps start from the quantile of s.
 
-_WINDOWED = 1 << 16  # values of D that are worked on at once
+_WINDOWED = 1 << 16  # values of D to process at once
 _STEPS = 100
 _SETTLED, _EPSILON = 1e-6, 3e-16
 
@@ -389,12 +391,12 @@ class Mixtures:
     total: FloatArray
 
     def row(self, k: int) -> tuple[int, FloatArray]:
-        """The first component of one study, and the masses from there on."""
+        """The first component of one study, and its masses."""
         kept = np.flatnonzero(self.mass[k])
         return int(self.first[k]) + int(kept[0]), self.mass[k, kept[0] : kept[-1] + 1]
 
     def draw(self, rows: IntArray) -> Mixtures:
-        """Some of them."""
+        """A part of the batch."""
         betas = (x[rows] for x in (self.a0, self.b0, self.total))
         return Mixtures(self.first[rows], self.mass[rows], *betas)
 
@@ -420,7 +422,7 @@ class Mixtures:
         return _moments(self.mass, a, self._size)
 
     def quantile(self, p: FloatArray) -> FloatArray:
-        """Where the CDFs are p (q,): (B, q)."""
+        """Quantiles at the probabilities p (q,): (B, q)."""
         rows = len(self.mass)
         row, chance = np.repeat(np.arange(rows), p.size), np.tile(p, rows)
         x = self._start(p).ravel()
@@ -439,7 +441,7 @@ class Mixtures:
             moved = at - step
             inside = (moved > low[todo]) & (moved < high[todo]) & (density > 0)
             x[todo] = np.where(inside, moved, 0.5 * (low[todo] + high[todo]))
-            # Newton's error goes down with the square of the step, in units of tail / density.
+            # Newton's error decreases with the square of the step, in units of tail / density.
             tail = np.minimum(chance[todo], 1 - chance[todo])
             small = np.maximum(_SETTLED * tail / np.maximum(density, 1e-300), _EPSILON * at)
             near = (np.abs(step) < small) & (density > 0)
@@ -448,7 +450,7 @@ class Mixtures:
         return np.asarray(x.reshape(rows, p.size))
 
     def _start(self, p: FloatArray) -> FloatArray:
-        """Quantiles of the means of the components, spread to the sd of the mixture."""
+        """Quantiles of the component means, rescaled to the sd of the mixture."""
         size = self._size
         s = self.first[:, None] + np.arange(self.mass.shape[1])
         mean = np.vecdot(self.mass, s)
@@ -465,9 +467,9 @@ class Mixtures:
     def densities(self, x: FloatArray) -> FloatArray:
         """Densities at x (B, q), one row for each mixture: (B, q).
 
-        The logarithm of a component is linear in logit x, so that all of them at all x are one
-        exponential of an outer product. Where that is more than the components near to each x, as
-        with very many ratings, those are summed (`cdf_and_pdf`).
+        The logarithm of a component is linear in logit x, so all of them at all x are one
+        exponential of an outer product. If only a few components are near each x, as with very many
+        ratings, just those are summed (`cdf_and_pdf`).
         """
         width = self.mass.shape[1]
         near = 2 * (8.3 * np.sqrt(self._size.max() * 0.25) + 25)
@@ -505,7 +507,7 @@ class Mixtures:
         return cdf, density
 
     def _window(self, row: IntArray, x: FloatArray, far: int) -> tuple[FloatArray, FloatArray]:
-        """The sums over the components that are no further than ``far`` from the peak of D."""
+        """Sums over the components within ``far`` of the peak of D."""
         a0, b0, total, first = (y[row] for y in (self.a0, self.b0, self.total, self.first))
         peak = np.clip(np.floor((a0 + b0 + total - 1) * x - a0), 0, total)
         left, right = min(far, int(peak.max())), min(far, int((total - peak).max()))
@@ -540,14 +542,14 @@ class Mixtures:
 
 # Weights of many mixtures by one FFT ---
 #
-# One FFT without a tilt does when S is nearly flat over the bulk of f ∗ g, which it is when the
-# human ratings are the paired ones. The round-off that S makes of the FFT is bounded: a row in
-# which it may exceed 1e-12 of the mass is summed by `mixture`.
+# One FFT without a tilt suffices when S is nearly flat over the bulk of f ∗ g, as it is when the
+# human ratings are the paired ones. The rounding error that S amplifies is bounded: a row in which
+# it may exceed 1e-12 of the mass is summed by `mixture`.
 
-_ROUNDING = 1e-15  # of an FFT, relative to the norms of what it convolves
+_ROUNDING = 1e-15  # rounding error of an FFT, relative to the norms of its inputs
 _LOST = 1e-12  # share of the mass
-_OUTSIDE = 1e-9  # the same for what lies beyond the row, by a bound that is far from sharp
-_AT_ONCE = 1 << 17  # values, so that they stay in the cache
+_OUTSIDE = 1e-9  # the same for the part beyond the row, by a rough bound
+_AT_ONCE = 1 << 17  # number of values that stays in the cache
 _HUGE = 200_000  # components
 _DENSE = 1 << 18  # numbers in one block of densities
 
@@ -555,7 +557,7 @@ _DENSE = 1 << 18  # numbers in one block of densities
 def mixtures(
     shape: Shapes, rates: tuple[float, float] | None = None
 ) -> Iterator[tuple[IntArray, Mixtures]]:
-    """The mixtures of shapes (B,): groups of rows of like size, with the weights of each."""
+    """The mixtures of shapes (B,): groups of rows of similar size, with the weights of each."""
     if rates is not None:
         yield from _one_by_one(shape, rates, np.arange(shape.a0.size))
         return
@@ -582,7 +584,7 @@ def mixtures(
 
 @lru_cache(maxsize=1)
 def _huge(*values: float) -> Mixtures:
-    """The mixture of one study, cached: the next call is likely to be about the same study."""
+    """The mixture of one study, cached since the next call is likely to be for the same study."""
     shape = Shapes(*(np.array([x]) for x in values))
     found, good = _weight_rows(shape)
     return found if good[0] else next(_one_by_one(shape, None, np.array([0])))[1]
@@ -591,7 +593,7 @@ def _huge(*values: float) -> Mixtures:
 def _one_by_one(
     shape: Shapes, rates: tuple[float, float] | None, rows: IntArray
 ) -> Iterator[tuple[IntArray, Mixtures]]:
-    """By the sum that keeps all digits."""
+    """Compute the mixtures one by one, at full precision."""
     for row in rows:
         one = mixture(shape.draw(row), rates)
         numbers = (np.array([x]) for x in (one.a0, one.b0, one.total))
@@ -604,7 +606,7 @@ def _beta_binomials(shape: Shapes) -> list[tuple[FloatArray, FloatArray, FloatAr
 
 
 def _weight_rows(shape: Shapes) -> tuple[Mixtures, BoolArray]:
-    """The mixtures of some studies, and for which of them they are exact enough."""
+    """The mixtures of some studies, and whether each is accurate enough."""
     (start, f), (other, g) = (beta_binomial_rows(*law) for law in _beta_binomials(shape))
     first = start + other
     size = f.shape[1] + g.shape[1] - 1
@@ -635,7 +637,7 @@ def _weight_rows(shape: Shapes) -> tuple[Mixtures, BoolArray]:
 def _factor_beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray) -> FloatArray:
     """A bound on the sum of S over all s outside a row, in the units of ``factor``.
 
-    S is a product of two factors, each of which only rises or only falls with s.
+    S is a product of two factors, each monotone in s.
     """
     n = shape.total
 
@@ -655,7 +657,7 @@ def _factor_beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray
 
 
 def _factor_rows(shape: Shapes, first: IntArray, size: int) -> FloatArray:
-    """S(s) of s = first, …, first + size − 1, up to a constant; 0 where there is no such s."""
+    """S(s) for s = first, …, first + size − 1, up to a constant; 0 outside the range of s."""
     a0, b0, ar, br, ae, be, m, k = (x[:, None] for x in shape)
     total = m + k
     if np.all(a0 + 1 == ar + br) and np.all(b0 + 1 == ae + be):
@@ -680,15 +682,17 @@ def _factor_rows(shape: Shapes, first: IntArray, size: int) -> FloatArray:
     return np.asarray(np.take_along_axis(values, np.clip(at, 0, values.shape[1] - 1), axis=1))
 
 
-# Draws of α, ρ and η, by way of the hidden counts: how many of the metric's ones are adequate ---
+# Draws of α, ρ and η through the hidden counts: how many of the metric's ones are adequate ---
 #
 # s, the adequate items of both kinds together, comes from the weights of the mixture. Given s, the
-# chance of i among the ones is f(i) g(s − i), which is log-concave where no shape is below 1. Then
-# draws are made by rejection, all at once: from a flat top between the places to either side of the
-# peak where it has fallen by e, and geometric tails through these, which lie above.
+# probability of i among the ones is proportional to f(i) g(s − i), which is log-concave if no shape
+# is below 1. Then draws are made by rejection, all at once: the envelope is flat between the points
+# on either side of the peak where it has fallen by a factor of e, with geometric tails through
+# these.
 
 
-# Above so many metric-only ratings, joint samples come by weighting where the weights are flat.
+# Above this many metric-only ratings, joint samples come from importance weighting, if the weights
+# are flat.
 _LARGE, _FLAT = 1_000_000, 20.0
 _PROPOSALS = 50  # for each draw
 
@@ -699,7 +703,7 @@ def sample_rates(
     """Draws of α, ρ and η from their joint posterior, each (size,).
 
     Exact: draw the hidden numbers of adequate items, then α, ρ and η, which are Betas given these.
-    With many metric-only ratings by weighting draws of the reverse factorisation instead.
+    With many metric-only ratings, draws of the reverse factorisation are reweighted instead.
     """
     up = float(shape.a0 - shape.ar - shape.br)
     down = float(shape.b0 - shape.ae - shape.be)
@@ -737,7 +741,7 @@ def draw_hidden(
 def _by_sums(
     log_f: FloatArray, log_g: FloatArray, drawn: IntArray, rng: np.random.Generator
 ) -> IntArray:
-    """Draws of i given each s, from all of their chances."""
+    """Draws of i given each s, from the full table of probabilities."""
     out = np.empty(drawn.size, dtype=np.int64)
     for s in np.unique(drawn):
         low, high = max(0, s - log_g.size + 1), min(s, log_f.size - 1)
@@ -751,7 +755,7 @@ def _by_sums(
 def _by_rejection(
     log_f: FloatArray, log_g: FloatArray, drawn: IntArray, rng: np.random.Generator
 ) -> IntArray:
-    """The same where the chances are log-concave."""
+    """The same by rejection, if the probabilities are log-concave."""
     low = np.maximum(0, drawn - log_g.size + 1)
     high = np.minimum(drawn, log_f.size - 1)
 
@@ -806,7 +810,7 @@ def _by_rejection(
 
 
 def _first(holds: Callable[[IntArray], BoolArray], low: IntArray, high: IntArray) -> IntArray:
-    """The first place from low to high where a condition holds that stays; or high."""
+    """The first place from low to high where a monotone condition holds; otherwise high."""
     low, high = low.copy(), high.copy()
     while np.any(low < high):
         middle = (low + high) // 2

@@ -1,7 +1,7 @@
-"""Which of two systems people prefer: some pairs judged by people, all by a judge.
+"""Which of two systems people prefer: people judged some pairs, an automatic judge all.
 
 Verdicts are words (A, B, tie, or the names of the systems) or differences of scores. The pairs that
-people judged correct the judge's verdicts on the others: see `PreferencePosterior`.
+people judged are used to correct the judge's verdicts on the others: see `PreferencePosterior`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-# What people and judges write, in lower case. The names of the systems are added to these.
+# Words that people and judges use, in lower case. The names of the systems are added.
 _FIRST = frozenset(("a", "model_a", "system_a", "first", "left", "win", "wins", "won"))
 _SECOND = frozenset(
     ("b", "model_b", "system_b", "second", "right", "loss", "lose", "loses", "lost")
@@ -33,7 +33,7 @@ _TIES = frozenset(
      "both bad", "both good", "no preference")
 )  # fmt: skip
 _BOTH_BAD = frozenset(("neither", "tie (bothbad)", "bothbad", "both bad"))
-_NO_VERDICT = 3  # the category of pairs that no judge has an answer for
+_NO_VERDICT = 3  # the category of pairs without any judge's answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +43,15 @@ class Preferences:
     Attributes
     ----------
     posterior
-        Of the net preference: the share of pairs that ``a`` wins minus the share that ``b`` wins.
+        Posterior of the net preference: the share of pairs that ``a`` wins minus the share that
+        ``b`` wins.
     a, b
         Names of the two systems.
     judges
-        Columns of the judges; none where people's verdicts are used alone.
+        Columns of the judges; empty if only people's verdicts are used.
     people, said
-        Shares of wins of ``b``, ties and wins of ``a`` among the pairs that people judged, and
-        among those that the judges did.
+        Shares of wins of ``b``, ties and wins of ``a`` among the pairs judged by people, and among
+        those judged by the judges.
     notes
         Remarks that a reader must know.
     """
@@ -121,7 +122,7 @@ class Preferences:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """The shares in plain values, for JSON."""
         return {
             "a": self.a, "b": self.b, "judges": list(self.judges), "confidence": confidence,
             "target": self.posterior.target, "pairs": int(self.posterior.rated.sum())
@@ -131,7 +132,7 @@ class Preferences:
         }  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
-        """Shares of wins and ties with their intervals, beside those of the judges."""
+        """Plot shares of wins and ties with their intervals, next to those of the judges."""
         from fewgold.plots import corrected_forest
 
         frame = self.to_frame(confidence).iloc[:3]
@@ -158,18 +159,18 @@ def preferences(
     Parameters
     ----------
     frame
-        One row per pair of outputs. Where the human verdict is empty, nobody judged the pair; the
-        others must be a random sample.
+        One row per pair of outputs. Pairs with an empty human verdict were not judged; the others
+        must be a random sample.
     human, judges
-        Columns of verdicts: A, B and tie (or win, loss, draw and the like, or the names ``a`` and
-        ``b``), or numbers above 0 where A is better. Several judges count by their majority. Pairs
-        without any verdict of a judge are a category of their own.
+        Columns of verdicts: A, B and tie (or win, loss, draw and similar words, or the names ``a``
+        and ``b``), or numbers above 0 if A is better. Several judges are combined by majority.
+        Pairs without any judge's verdict form a separate category.
     a, b
         Names of the two systems.
     tie
         Numbers no further than this from 0 are ties.
     target
-        ``"pool"``: these very pairs. ``"process"``: the systems that made them.
+        ``"pool"``: for these pairs. ``"process"``: for the systems that made them.
     prior
         See `PreferencePosterior`.
 
@@ -214,17 +215,17 @@ def preferences(
         said = _shares(codes[codes < _NO_VERDICT])
         if gaps := int((codes == _NO_VERDICT).sum()):
             notes.append(
-                f"{gaps} of {codes.size} pairs have no verdict of a judge: they are a category of "
-                "their own"
+                f"{gaps} of {codes.size} pairs have no verdict of a judge: they form a separate "
+                "category"
             )
         if len(each) > 1:
-            notes.append(f"{len(each)} judges count by their majority")
+            notes.append(f"{len(each)} judges are combined by majority")
     rated, unrated = tally(codes, rows, people[rows].astype(np.int64), classes=3, count=count)
     used = rated.sum(-1) + unrated > 0
     if np.any(used & (rated.sum(-1) == 0)):
         notes.append(
-            "people judged no pair of some verdict of the judge, so what is said of those pairs is "
-            "the prior's: have some of them judged"
+            "for some verdict of the judge, people judged no pair, so the result for those "
+            "pairs rests on the prior: have some of them judged"
         )
     posterior = PreferencePosterior(rated[used], unrated[used], target, prior)
     shares = _shares(people[rows].astype(np.int64))
@@ -239,10 +240,10 @@ def _shares(classes: IntArray) -> FloatArray:
 def verdicts(
     frame: pd.DataFrame, name: str, first: NDArray[Any], second: NDArray[Any], tie: float = 0.0
 ) -> FloatArray:
-    """A column as 0 (the second is better), 1 (tie) and 2 (the first is better); NaN for none.
+    """A column as 0 (the second is better), 1 (tie), 2 (the first is better) and NaN (empty).
 
-    ``first`` and ``second`` are the names of the systems of each row, which the verdict may use.
-    Where these differ from row to row, a system must not be called as a place is, such as A.
+    ``first`` and ``second`` are the names of the systems of each row, which the verdict may use. If
+    these differ between rows, a system must not have the name of a position, such as A.
     """
     texts = _texts(frame, name)
     ones, twos = ([str(v).strip().lower() for v in side] for side in (first, second))
@@ -255,8 +256,9 @@ def verdicts(
             found[row] = WIN if text == a else LOSS
             if several and text in (_SECOND if text == a else _FIRST):
                 raise DataError(
-                    f"a system is called {text!r}, so that the verdict {text!r} in row {row + 1} "
-                    f"of {name!r} could mean that system or a place. Rename the system."
+                    f"a system is called {text!r}, so that the verdict {text!r} in row "
+                    f"{row + 1} of {name!r} could mean that system or a position. Rename the "
+                    "system."
                 )
         elif text in _FIRST or text in _SECOND:
             found[row] = WIN if text in _FIRST else LOSS
@@ -272,8 +274,8 @@ def verdicts(
     if wrong or set(np.unique(values[~np.isnan(values)])) == {1.0, 2.0}:
         strange = str(frame[name].iloc[wrong[0]]) if wrong else "only 1 and 2"
         raise DataError(
-            f"column {name!r} must hold A, B and tie, the names of the systems (a=, b=; --a, --b), "
-            f"or numbers above 0 where A is better and below 0 where B is; got {strange!r}."
+            f"column {name!r} must hold A, B and tie, the names of the systems (a=, b=; --a, "
+            f"--b), or numbers above 0 if A is better and below 0 if B is; got {strange!r}."
         )
     classes = np.full(values.size, np.nan)
     seen = ~np.isnan(values)
@@ -282,7 +284,7 @@ def verdicts(
 
 
 def both_bad(frame: pd.DataFrame, name: str) -> BoolArray:
-    """Where a verdict is that both are bad, which counts as a tie."""
+    """Which verdicts say that both are bad; these count as ties."""
     return np.array([text in _BOTH_BAD for text in _texts(frame, name)], dtype=bool)
 
 

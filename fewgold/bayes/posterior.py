@@ -1,7 +1,7 @@
 """Posteriors of the success rate α, with the interface of all estimates.
 
-`Posterior` turns distributions, curves or steps, into the parts of an estimate: every model of this
-package is one. `AlphaPosterior` is the model of von Däniken et al. (2022).
+`Posterior` turns distributions (curves or steps) into estimates; every model of this package is a
+subclass. `AlphaPosterior` is the model of von Däniken et al. (2022).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Steps(NamedTuple):
     """A distribution on the shares ``values``, in order, with masses ``mass``.
 
-    Shares are fractions, and rounded: hence the small numbers below.
+    Shares are rounded fractions, hence the small tolerances below.
     """
 
     values: FloatArray
@@ -62,7 +62,7 @@ class Steps(NamedTuple):
         fits = last < self.values.size
         last = np.minimum(last, self.values.size - 1)
         width = np.where(fits, self.values[last] - self.values, np.inf)
-        best = int(width.round(12).argmin())  # the first of equal ones
+        best = int(width.round(12).argmin())  # the first if several are equally short
         return self.values[[best, int(last[best])]]
 
     def sample(self, size: int, rng: np.random.Generator) -> FloatArray:
@@ -70,13 +70,16 @@ class Steps(NamedTuple):
         return rng.choice(self.values, size, p=self.mass / self.mass.sum())
 
 
-_TAIL, _BARS = 5e-4, 80  # what a figure leaves out on either side, and how finely it is cut
+_TAIL, _BARS = (
+    5e-4,
+    80,
+)  # the mass that a figure leaves out on either side, and its number of points
 
 
 class Posterior(ABC):
-    """Posterior distribution of a success rate, or a batch of them: an estimate like the others.
+    """Posterior distribution of a success rate, or a batch of them; an estimate like the others.
 
-    Its intervals are credible intervals: given the priors and the data, the rate lies in them with
+    Its intervals are credible intervals: given the priors and the data, they contain the rate with
     the stated probability.
     """
 
@@ -100,11 +103,11 @@ class Posterior(ABC):
     @property
     @abstractmethod
     def _source(self) -> str:
-        """The data behind it, in one line."""
+        """The data used, in one line."""
 
     @property
     def _about(self) -> str:
-        """What its repr says beside mean and sd."""
+        """What its repr shows besides mean and sd."""
         return ""
 
     def __repr__(self) -> str:
@@ -139,7 +142,7 @@ class Posterior(ABC):
 
     @property
     def sd(self) -> FloatArray:
-        """Posterior standard deviation; of a test set 0 when every item is rated."""
+        """Posterior standard deviation; for a test set 0 if every item is rated."""
         return single(self._moments[1])
 
     @property
@@ -149,7 +152,7 @@ class Posterior(ABC):
 
     @property
     def se(self) -> FloatArray:
-        """Posterior standard deviation, where other estimates have a standard error."""
+        """Posterior standard deviation, in place of a standard error."""
         return self.sd
 
     def _stack(self, answers: Sequence[Any]) -> FloatArray:
@@ -163,14 +166,14 @@ class Posterior(ABC):
         return self._stack([each.cdf(at) for each in self._distributions])
 
     def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``: (*batch, *p.shape)."""
+        """Quantile at the probability ``p``: (*batch, *p.shape)."""
         chances = check_chances(p)
         return self._stack([each.quantile(chances) for each in self._distributions])
 
     def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
         """Credible interval: equal tails, or ``kind="hdi"``, the shortest.
 
-        Shares of a test set are discrete, so its probability is slightly above ``confidence``.
+        Shares of a test set are discrete, so the probability is slightly above ``confidence``.
         """
         check_confidence(confidence)
         if check_choice("kind", kind, ("equal", "hdi")) == "equal":
@@ -209,13 +212,13 @@ class Posterior(ABC):
         }  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
-        """The density, or the chances of the shares of a test set, with the interval shaded."""
+        """Plot the density, or the probabilities of a test set's shares, with a shaded interval."""
         from fewgold.plots import posterior_area
 
         self._check_single("plot")
         (one,) = self._distributions
         low, high = self.quantile([_TAIL, 1 - _TAIL])
-        if isinstance(one, Steps):  # so many shares side by side that bars are seen
+        if isinstance(one, Steps):  # few enough shares that bars are visible
             inside = np.flatnonzero((one.values >= low - 1e-12) & (one.values <= high + 1e-12))
             first, last = int(inside[0]), int(inside[-1])
             step = -(-(last + 1 - first) // _BARS)
@@ -240,7 +243,7 @@ class Posterior(ABC):
 
 
 def check_chances(p: ArrayLike) -> FloatArray:
-    """Probabilities from 0 to 1."""
+    """Check that probabilities are between 0 and 1."""
     chances = np.asarray(p, dtype=np.float64)
     if not np.all((chances >= 0) & (chances <= 1)):
         raise FewgoldError(f"quantiles need probabilities from 0 to 1; got {p!r}.")
@@ -249,12 +252,12 @@ def check_chances(p: ArrayLike) -> FloatArray:
 
 # A mixture of more components than this is slower to draw than the quadrature.
 _COMPONENTS = 30_000
-# Up to so many quantiles are found without drawing the density.
+# Up to this many quantiles are found without computing the whole density.
 _FEW = 8
 
 
 class Rates(NamedTuple):
-    """Joint draws of the success rate and of the metric's hit rates, each (size,)."""
+    """Joint draws of the success rate and the metric's hit rates, each (size,)."""
 
     alpha: FloatArray
     rho: FloatArray
@@ -270,18 +273,18 @@ class AlphaPosterior(Posterior):
     Parameters
     ----------
     counts
-        What was counted.
+        The counts.
     priors
-        Beta priors of α, ρ and η; uniform by default. Numbers for ρ and η say they are known.
+        Beta priors of α, ρ and η; uniform by default. Plain numbers mean that ρ and η are known.
     method
         ``"auto"``, ``"mixture"``, ``"reverse"`` or ``"quadrature"``: see `moments`. Reverse gives
-        mean and sd alone; the density then comes as by auto.
+        only mean and sd; the density is then computed as with auto.
 
     Notes
     -----
-    Mean and sd are exact for all priors. The density is cut into polynomials, exact to about 1e-9
-    of its peak; where it is infinite at 0 or 1, as with a prior of α below 1 and no ratings against
-    it, the mass next to the end is taken from the power law there.
+    Mean and sd are exact for all priors. The density is represented by piecewise polynomials,
+    accurate to about 1e-9 of its peak; if it is infinite at 0 or 1, as with a prior shape of α
+    below 1 and no ratings against it, the mass near the end is computed from the power law there.
 
     References
     ----------
@@ -336,7 +339,7 @@ class AlphaPosterior(Posterior):
 
     @cached_property
     def _distinct(self) -> tuple[Shapes, IntArray]:
-        """Shapes without repeats (n,), and which of them each posterior of the batch has."""
+        """Distinct shapes (n,), and the index of each posterior of the batch."""
         return self._shapes.distinct()
 
     @cached_property
@@ -427,13 +430,13 @@ class AlphaPosterior(Posterior):
         self._check_single(name)
         if self.priors._known_rates is not None:
             rate = getattr(self.priors, name)
-            raise FewgoldError(f"{name} is known to be {rate:g}: it has no posterior.")
+            raise FewgoldError(f"{name} is known to be {rate:g}, so it has no posterior.")
         return RatePosterior(quadrature.rho_curve(shape))
 
     def joint(self, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
         """Density of (ρ, η) given the data, at arrays that broadcast; of one study.
 
-        Exact to about 1e-8 of itself where the shapes of α are ½ or more.
+        Accurate to a relative error of about 1e-8 if the shapes of α are ½ or more.
 
         Examples
         --------
@@ -462,10 +465,10 @@ class AlphaPosterior(Posterior):
 
     @cached_property
     def informative(self) -> FloatArray:
-        """P(ρ + η > 1): the chance that a 1 of the metric is evidence of an adequate item.
+        """P(ρ + η > 1): the probability that a 1 of the metric is evidence of an adequate item.
 
-        Near 0, the metric is the wrong way round: see `Counts.flipped`. Near ½, the ratings leave
-        it open. The posterior of α is right in either case.
+        Near 0, the metric points the wrong way: see `Counts.flipped`. Near ½, the ratings do not
+        tell. The posterior of α is right in either case.
 
         Examples
         --------

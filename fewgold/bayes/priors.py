@@ -1,4 +1,4 @@
-"""Priors: what is known before any rating."""
+"""Priors: what is known before any ratings."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Priors:
 
     Notes
     -----
-    With uniform priors and without ratings of both kinds on the same items the metric tells
-    nothing: the posterior mean of α stays at ½ whatever it says.
+    With uniform priors and without items rated by both people and the metric, the metric carries no
+    information: the posterior mean of α stays at ½.
 
     Examples
     --------
@@ -64,9 +64,9 @@ class Priors:
         cls, tp: float, fn: float, fp: float, tn: float, *, weight: float = 1.0,
         alpha: Beta = (1.0, 1.0),
     ) -> Priors:  # fmt: skip
-        """Priors from counts of what the same judge got right and wrong before, such as last month.
+        """Priors from counts of the same judge's earlier hits and errors, such as last month's.
 
-        Each earlier item counts as ``weight`` of a current item: below 1 where the judge or the
+        Each earlier item counts as ``weight`` of a current item: below 1 if the judge or the
         outputs may have changed. Earlier items say nothing about the current success rate.
 
         Examples
@@ -85,7 +85,7 @@ class Priors:
     def from_means(
         cls, *, alpha: Beta | None = None, rho: Beta | None = None, eta: Beta | None = None
     ) -> Priors:
-        """Priors from a mean and the number of items that it is worth, for each given rate.
+        """Priors from a mean and the number of items it is worth, for each given rate.
 
         A rate of mean m worth n items has the prior Beta(m n, (1 − m) n); others are uniform.
 
@@ -110,7 +110,7 @@ class Priors:
 
     @classmethod
     def parse(cls, text: str) -> Priors:
-        """Priors as people type them, such as what is known of last month's judge.
+        """Parse priors as people type them, such as ``rho=30/40,eta=45/50``.
 
         Rates are given as counts (``rho=30/40``: 30 of 40 adequate items recognised) or as a mean
         and the number of items it is worth (``rho=0.75@40``); ``tp=30,fn=10,fp=5,tn=45`` gives the
@@ -186,7 +186,7 @@ class Priors:
         return replace(self, rho=1 - rho, eta=1 - eta)
 
 
-# A rate and what it rests on: 30/40, 0.75@40, or a number alone.
+# Parse a rate: 30/40, 0.75@40, or a number alone.
 _PRIOR = re.compile(
     r"(alpha|rho|eta|tp|fn|fp|tn|weight)=(\d+\.?\d*|\.\d+)(?:([/@])(\d+\.?\d*|\.\d+))?"
 )
@@ -220,10 +220,10 @@ class RaterPriors:
         (a, b) of the Beta prior of α, the share of adequate items; uniform.
     rho, eta
         (a, b) for every human rater: ρ = P(says 1 | adequate) and η = P(says 0 | inadequate). They
-        lean to raters who are right, four times of five before any answer is seen: without gold
-        nothing else tells adequate from inadequate.
+        favour raters who are right four times out of five: without gold labels nothing else
+        distinguishes adequate from inadequate.
     metric_rho, metric_eta
-        (a, b) for a metric that is taken in as one more rater; uniform.
+        (a, b) for a metric that is treated as one more rater; uniform.
 
     Examples
     --------
@@ -251,10 +251,10 @@ class RaterPriors:
 
 # Rates of metric categories ---
 #
-# v_j = P(adequate | category j). Given the strength κ and the centres μ_j, v_j ~ Beta(κ μ_j,
-# κ (1 − μ_j)), so that a category with few ratings is drawn to its centre as if by κ further
-# ratings. Neither κ nor the place θ and the slope of the centres are plugged in: they are summed
-# over, each with its posterior weight.
+# v_j = P(adequate | category j). Given the strength κ and the centres μ_j, v_j ~ Beta(κ μ_j, κ (1 −
+# μ_j)), so a category with few ratings is shrunk to its centre as if by κ more ratings. Neither κ
+# nor the location θ and the slope of the centres are plugged in: they are summed over with their
+# posterior weights.
 
 _DROP = 14.0
 _AT_ONCE = 50_000  # numbers in the arrays of one block
@@ -263,7 +263,7 @@ PANELS, FEW_PANELS = 64, 32
 
 
 class Nodes(NamedTuple):
-    """A mixture: with chance ``weight`` (D, M, P) the v_j are independent Beta(a, b), (D, M, P, J).
+    """A mixture: with probability ``weight`` (D, M, P) the v_j are independent Beta(a, b).
 
     The P points of each of the M models are those of `fejer`, or a single one.
     """
@@ -276,7 +276,7 @@ class Nodes(NamedTuple):
 class CellPrior(Protocol):
     """Turns ratings (D, J, 2) and the number of items of each category (D, J) into a mixture.
 
-    ``panels`` says how finely a rate is cut where it is summed over.
+    ``panels`` sets the resolution at which rates are summed over.
     """
 
     def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes: ...
@@ -284,10 +284,10 @@ class CellPrior(Protocol):
 
 @dataclass(frozen=True)
 class Separate:
-    """Each category by itself: v_j ~ Beta(a, b), uniform by default.
+    """A separate prior for each category: v_j ~ Beta(a, b), uniform by default.
 
-    With many categories or few ratings it shrinks the result towards a/(a + b): use it where each
-    category has some ten ratings, or to get what `PoolPosterior` gives for one metric.
+    With many categories or few ratings it shrinks the result towards a/(a + b): use it if each
+    category has at least about ten ratings, or to reproduce `PoolPosterior` for one metric.
     """
 
     a: float = 1.0
@@ -309,8 +309,8 @@ class Pooled:
     rate
         (a, b) of the Beta prior of the overall rate Σ_j (share of j in the pool) μ_j.
     strengths
-        Values of κ, equally likely beforehand: from categories that tell nearly all (½) to such
-        that tell nearly nothing (128).
+        Values of κ, equally likely a priori: from categories that determine the class almost fully
+        (½) to almost uninformative ones (128).
     """
 
     rate: Beta = (1.0, 1.0)
@@ -330,17 +330,17 @@ class Trend:
     """Ordered categories are shrunk towards a trend: rising, falling or flat.
 
     The centres are μ_j = logistic(θ + slope · z_j), with z_j the normal score of the middle of
-    category j in the pool, or the ``places`` given. Deviations from the trend are left to κ, so
-    that a metric whose best values lie in its middle does little harm.
+    category j in the pool, or the ``places`` given. Deviations from the trend are captured by κ, so
+    a metric whose best values are in its middle does little harm.
 
     Parameters
     ----------
     rate, strengths
-        As for `Pooled`.
+        As in `Pooled`.
     slopes
-        Values of the slope, weighed beforehand as by a standard normal density.
+        Values of the slope, with prior weights from a standard normal density.
     places
-        Where the categories lie; by default their normal scores, in the order of their numbers.
+        Positions of the categories; by default their normal scores, in the order of their numbers.
     """
 
     rate: Beta = (1.0, 1.0)
@@ -378,7 +378,7 @@ def _check_strengths(strengths: tuple[float, ...]) -> None:
 def fejer(panels: int) -> tuple[FloatArray, FloatArray]:
     """Nodes (1 + cos(kπ/n))/2, k = 1 … n − 1, and weights of Fejér's second rule on [0, 1].
 
-    Every second node is one of the rule with half the panels.
+    Every second node belongs to the rule with half the panels.
     """
     angle = np.pi / panels * np.arange(1, panels)
     odd = np.arange(1, panels, 2)
@@ -410,7 +410,7 @@ def _shrunk(
     strengths: tuple[float, ...], rate: Beta, panels: int,
 ) -> Nodes:  # fmt: skip
     """The mixture over κ, slopes and θ, in blocks of the batch that fit the cache."""
-    if rated.shape[-2] == 1:  # nothing to be drawn to: its rate is the overall rate
+    if rated.shape[-2] == 1:  # nothing to shrink to: its rate is the overall rate
         return _single_node(rated, *rate)
     wide = len(strengths) * len(slopes) * panels * rated.shape[-2]
     parts = []
@@ -420,8 +420,8 @@ def _shrunk(
         slope = np.tile(slopes, len(strengths))[:, None, None]
         offset = slope * places[rows, None, None]  # (D, M, 1, J)
         model = _Models(rated[rows, None, None], share[:, None, None], kappa, offset, rate)
-        # Where each model has its mass: θ = logit sin² ω, a Fejér rule over ω. In ω a rate near 0
-        # or 1 has no long tail, as it has in θ, and others are nearly normal.
+        # Find where each model has its mass: θ = logit sin² ω, with a Fejér rule over ω. In ω,
+        # unlike θ, a rate near 0 or 1 has no long tail, and other rates are nearly normal.
         low, high = mass_window(model.log_posterior, offset.shape[:2], _DROP)
         x, w = fejer(panels)
         omega = low[..., None] + (high - low)[..., None] * x
@@ -435,8 +435,7 @@ def _shrunk(
 
 
 class _Models(NamedTuple):
-    """Ratings (D, 1, 1, J, 2), shares (D, 1, 1, J), strengths (M, 1, 1), offsets of θ (D, M, 1, J),
-    prior of the rate."""
+    """Ratings, shares, strengths, offsets of θ and the prior of the rate, by model."""
 
     rated: FloatArray
     share: FloatArray

@@ -1,13 +1,14 @@
 """Integrals over the rates α, ρ and η by Gauss–Legendre rules, at any number of ratings.
 
-The density of α, with ρ and η integrated out: for fixed α the three rates x = ρ, y = 1 − η and
-z = p lie on the plane αx + (1 − α)y = z, and the integrand is a product of three Beta kernels, one
-of each, so its logarithm is concave where the shapes are 1 or more. The narrowest of the three is
-integrated outside: seen along it, the ends of the other two are smooth. Inside is the segment of
-the plane that is left, along which all rates are linear. Both use the arcsine coordinate.
+The density of α, with ρ and η integrated out: for fixed α the three rates x = ρ, y = 1 − η and z =
+p are on the plane αx + (1 − α)y = z, and the integrand is a product of three Beta kernels, one for
+each, so its logarithm is concave if the shapes are 1 or more. The outer integral is over the
+narrowest of the three, along which the ends of the other two are smooth. The inner integral is over
+the remaining segment of the plane, along which all rates are linear. Both use the arcsine
+coordinate.
 
-Also here: the density of α where ρ and η are known, the joint density of ρ and η and that of each
-alone, and the chance that ρ + η > 1.
+Also here: the density of α if ρ and η are known, the joint and marginal densities of ρ and η, and
+the probability that ρ + η > 1.
 """
 
 from __future__ import annotations
@@ -41,17 +42,16 @@ from fewgold.bayes.mixture import Shapes, log_factors, log_weights
 from fewgold.common.arrays import FloatArray, batches
 from fewgold.errors import DataError, FewgoldError
 
-# Where logarithms fall this far below the largest they are left out, and the nodes of a rule: of
-# the nested integrals,
+# Log drop below which values are left out, and the nodes of the rule: for the nested integrals,
 _DROP, _NODES = 30.0, 32
-# of the single one where ρ and η are known (with its panels),
+# for the single one if ρ and η are known (with its panels),
 _KNOWN_DROP, _KNOWN_NODES, _KNOWN_PANELS = 40.0, 24, 6
-# of the joint density of ρ and η, of the marginal one of ρ,
+# for the joint density of ρ and η, for the marginal one of ρ,
 _JOINT_DROP, _JOINT_NODES, _JOINT_PANELS = 36.0, 20, 4
 _RHO_NODES, _RHO_PANELS, _RHO_AT_ONCE = 16, 6, 16
-# and of the chance that ρ + η > 1.
+# and for the probability that ρ + η > 1.
 _ALPHAS, _CHANCE_NODES = 40, 24
-# Values of α to interpolate the nested integrals from, and by how much this may be wrong.
+# Values of α from which the nested integrals are interpolated, and the tolerated error.
 _INTERPOLATED, _INTERPOLATES = (24, 48), 3e-8
 
 # The density of α by nested integrals ---
@@ -60,7 +60,7 @@ _INTERPOLATED, _INTERPOLATES = (24, 48), 3e-8
 Rate = tuple[FloatArray, FloatArray]
 
 
-# Powers of a kernel from which on its logarithm is taken from its peak, to keep the digits.
+# Powers from which a kernel's logarithm is computed relative to its peak, to keep precision.
 _HUGE = 1e5
 _LEAST = -1 + 1e-16  # so that no logarithm is infinite
 
@@ -68,13 +68,13 @@ _LEAST = -1 + 1e-16  # so that no logarithm is infinite
 def _log_kernel(up: float, down: float, s: FloatArray, c: FloatArray) -> FloatArray:
     """log s^up c^down for s = 1 − c, minus `_log_peak`.
 
-    With a billion ratings the two logarithms have errors of 1e-7 that do not cancel. Counted from
+    With a billion ratings the two logarithms have errors of 1e-7 that do not cancel. Relative to
     the peak at s₀ = up / (up + down) both come from one difference, and its error cancels.
     """
     if up + down < _HUGE or min(up, down) <= 0:
         return np.asarray(xlogy(up, np.maximum(s, TINY)) + xlogy(down, np.maximum(c, TINY)))
     s0, c0 = up / (up + down), down / (up + down)
-    gap = s - s0 if s0 <= c0 else c0 - c  # from the smaller of both, which has more digits
+    gap = s - s0 if s0 <= c0 else c0 - c  # from the smaller of the two, which is more precise
     one, rest = (np.log1p(np.maximum(x, _LEAST)) for x in (gap / s0, -gap / c0))
     return np.asarray(up * one + down * rest)
 
@@ -89,7 +89,7 @@ def _log_peak(up: float, down: float) -> float:
 class LineSegment(NamedTuple):
     """The inner integrand for a given outer rate: factors (u + v s)^c and (u + v (1 − s))^c of s.
 
-    ``ratings`` are those of the ratings by the metric alone, where they are inside.
+    ``ratings`` are the powers of the metric-only ratings, if they are in the inner integral.
     """
 
     rising: list[tuple[float, FloatArray, FloatArray]]
@@ -114,7 +114,7 @@ class LineSegment(NamedTuple):
 
 
 def _segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> LineSegment:
-    """The segment that is left when x (0), y (1) or z (2) has the value ``rate``."""
+    """The remaining segment when x (0), y (1) or z (2) has the value ``rate``."""
     a, b = alpha
     one, none = np.ones_like(rate[0]), np.zeros_like(rate[0])
     if outer < 2:  # the other of x and y is s itself, z follows
@@ -134,7 +134,7 @@ def _segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> LineSegme
 
 
 def _inner(segment: LineSegment, like: FloatArray) -> FloatArray:
-    """Log terms (..., n) of the integral along each segment, (...) of the shape of ``like``."""
+    """Log terms (..., n) of the integral along each segment, with the shape (...) of ``like``."""
     x, w = gauss_legendre(_NODES)
     low, high = mass_window(segment.log, like.shape, _DROP)
     theta = low[..., None] + (high - low)[..., None] * x
@@ -142,7 +142,7 @@ def _inner(segment: LineSegment, like: FloatArray) -> FloatArray:
 
 
 def _outer_powers(shape: Shapes, outer: int) -> tuple[float, float]:
-    """Of sin² θ and cos² θ in the kernel of the outer rate, with the measure of θ."""
+    """Powers of sin² θ and cos² θ in the kernel of the outer rate, with the measure of θ."""
     kernels = ((shape.ar, shape.br), (shape.be, shape.ae), (shape.m + 1, shape.k + 1))
     up, down = kernels[outer]
     return float(up) - 0.5, float(down) - 0.5
@@ -151,7 +151,7 @@ def _outer_powers(shape: Shapes, outer: int) -> tuple[float, float]:
 def _outer_rule(
     shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray
 ) -> tuple[FloatArray, LineSegment, FloatArray]:
-    """Nodes θ (n, …) of the outer integral at each α (n,), what is inside, and log weights."""
+    """Nodes θ (n, …) of the outer integral at each α (n,), inner integrands, and log weights."""
     up, down = _outer_powers(shape, outer)
 
     def line(theta: FloatArray) -> tuple[LineSegment, FloatArray]:
@@ -161,7 +161,7 @@ def _outer_rule(
         return segment, _log_kernel(up, down, s, c) + segment.log_measure
 
     def profile(theta: FloatArray) -> FloatArray:
-        """Largest value inside, or nearly."""
+        """The (approximately) largest value of the inner integrand."""
         segment, mine = line(theta)
         low, high = mass_window(segment.log, theta.shape, 1.0)
         return mine + segment.log(0.5 * (low + high)[..., None])[..., 0]
@@ -194,7 +194,7 @@ def _narrowest(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray
 def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray:
     """Log density of α, up to a constant, at ``alpha`` = 1 − ``beta``, each (n,).
 
-    The constant has the peak of the kernel of the metric's ratings in it.
+    The constant includes the peak of the kernel of the metric's ratings.
     """
     out = xlogy(shape.a0 - 1, alpha) + xlogy(shape.b0 - 1, beta)
     if not shape.total:
@@ -216,8 +216,8 @@ def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArra
 def by_quadrature(shape: Shapes) -> Panels:
     """The density of α of one study by nested quadrature.
 
-    The quadrature is expensive and has the same relative error everywhere: so it is evaluated at a
-    few α and the log ratio to the prior is interpolated, where that is exact enough.
+    The quadrature is expensive and its relative error is the same everywhere, so it is evaluated at
+    a few α and the log ratio to the prior is interpolated, if that is accurate enough.
     """
     return _by_quadrature(*(float(x) for x in shape))
 
@@ -269,23 +269,24 @@ def log_density_known(
 
 
 def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
-    """Refuse ratings that a metric with these rates cannot give, and rates the wrong way round.
+    """Refuse ratings that a metric with these rates cannot give, and reversed rates.
 
     A metric with ρ + η < 1 is as good as its opposite, but the rates are more likely error rates
-    given by mistake. With ρ + η = 1 the metric says nothing, and the posterior is that of the human
-    ratings: the end of a scale in a table of accuracies, and no mistake.
+    given by mistake. With ρ + η = 1 the metric carries no information, and the posterior is that of
+    the human ratings; this is allowed, as the limiting case.
     """
     rho, eta = rates
     if rho + eta < 1 - 1e-12 and np.any(shape.total > 0):
         raise FewgoldError(
             f"known rho and eta must add up to 1 or more; got rho={rho:g} and eta={eta:g}, a "
-            "metric that is wrong more often than a coin. If these are error rates, give 1 − rate. "
-            "If the metric is the wrong way round, turn it: Counts.flipped() and Priors.flipped()."
+            "metric that is wrong more often than a coin toss. If these are error rates, give 1 "
+            "− rate. If the metric points the wrong way, flip it: Counts.flipped() and "
+            "Priors.flipped()."
         )
     never = "ones" if rho == 0 and eta == 1 else "zeros" if rho == 1 and eta == 0 else ""
     if never and np.any(shape.m if never == "ones" else shape.k):
         raise DataError(
-            f"a metric with rho={rho:g} and eta={eta:g} gives no {never}, and the counts have "
+            f"a metric with rho={rho:g} and eta={eta:g} gives no {never}, but the counts have "
             "some. Check rho and eta."
         )
 
@@ -320,9 +321,9 @@ def _known_window(
 
 # The hit rates are estimated: their joint and marginal posteriors ---
 #
-# Ratings by the metric alone tell about ρ and η too, since p = αρ + (1 − α)(1 − η) ties them to α.
-# At given ρ and η what is left is an integral over α, that of a metric with known rates. It is
-# divided by the evidence Z, the sum of all terms of the mixture.
+# Metric-only ratings inform about ρ and η too, since p = αρ + (1 − α)(1 − η) ties them to α. Given
+# ρ and η, the remaining integral is over α, as for a metric with known rates. It is divided by the
+# evidence Z, the sum of all terms of the mixture.
 
 
 def log_joint(shape: Shapes, rho: FloatArray, eta: FloatArray) -> FloatArray:
@@ -347,7 +348,7 @@ def log_evidence(shape: Shapes) -> float:
 
 
 def log_evidence_at(shape: Shapes, alpha: float, density: float) -> float:
-    """The same, from the density of α at one value: for very many ratings."""
+    """The same from the density of α at one value, for very many ratings."""
     at = np.array([alpha])
     peak = _log_peak(float(shape.m), float(shape.k))
     return float(log_density(shape, at, 1 - at)[0] + peak + np.log(4 / density))
@@ -362,7 +363,7 @@ def rho_curve(shape: Shapes) -> Curve:
 
 
 def _log_marginal(shape: Shapes, rho: FloatArray, rest: FloatArray) -> FloatArray:
-    """Log density of ρ, α and η integrated out: α outside, η inside."""
+    """Log density of ρ, with α (outer integral) and η (inner integral) integrated out."""
     out = np.asarray(xlogy(shape.ar - 1, rho) + xlogy(shape.br - 1, rest))
     for rows in batches(rho.size, _RHO_AT_ONCE):
         rate = rho[rows, None], rest[rows, None]
@@ -378,19 +379,19 @@ def _log_marginal(shape: Shapes, rho: FloatArray, rest: FloatArray) -> FloatArra
     return out
 
 
-# Does a 1 of the metric speak for an adequate item? The chance that ρ + η > 1 ---
+# The probability that ρ + η > 1, so that a 1 of the metric is evidence of an adequate item ---
 #
-# At a given α the nested integrals run over x = ρ and y = 1 − η; each segment inside is cut where
-# x = y, and both parts are summed.
+# At a given α the nested integrals run over x = ρ and y = 1 − η; each inner segment is cut where x
+# = y, and both parts are summed.
 
 
 def chance_informative(shape: Shapes, panels: Panels | None) -> float:
     """P(ρ + η > 1) for one set of shapes.
 
-    ``panels`` are those of the density of α; not needed without ratings by the metric alone.
+    ``panels`` is the density of α; not needed without metric-only ratings.
     """
     if panels is None:
-        # Without ratings by the metric alone ρ and η are two Betas: P(ρ > 1 − η).
+        # Without metric-only ratings ρ and η are two Betas: P(ρ > 1 − η).
         one = BetaCurve(float(shape.ar), float(shape.br))
         two = BetaCurve(float(shape.be), float(shape.ae))
         return chance_greater(one.panels, two.panels)
@@ -423,7 +424,7 @@ def _chance_at(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -
     middle = np.clip(cut, low, high)
     x, w = gauss_legendre(_CHANCE_NODES)
     parts = []
-    for start, end in ((low, middle), (middle, high)):  # very low where a part is empty
+    for start, end in ((low, middle), (middle, high)):  # very low if a part is empty
         values = segment.log(start[..., None] + (end - start)[..., None] * x) + np.log(w)
         width = np.log(np.maximum(end - start, TINY))
         parts.append(log_sum(values) + width + log_weight)

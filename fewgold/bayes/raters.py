@@ -1,4 +1,4 @@
-"""Several raters who all make mistakes: the success rate, and the accuracy of each rater."""
+"""Several raters who make mistakes: the success rate, and the accuracy of each rater."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AnswerPatterns:
-    """Answers of raters to items, sorted into patterns.
+    """Answers of raters to items, grouped into patterns.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class AnswerPatterns:
     humans
         How many of them are human.
     patterns
-        (P, R) distinct rows of answers to items of unknown class; NaN where there is none.
+        (P, R) distinct rows of answers to items of unknown class; NaN for no answer.
     counts
-        (P,) how many items have each.
+        (P,) number of items with each pattern.
     which
         (n,) pattern of each item; −1 for gold items and −2 for items without any answer.
     gold
@@ -79,15 +79,15 @@ class Health(NamedTuple):
 def health(draws: FloatArray) -> Health:
     """R-hat and effective draws of chains (..., C, T), as Gelman et al. (2013, section 11.4–5).
 
-    Each chain is halved. Autocorrelations are summed in pairs while these are positive, and never
-    let rise (Geyer 1992).
+    Each chain is halved. Autocorrelations are summed in pairs while these are positive and
+    decreasing (Geyer 1992).
     """
     half = draws.shape[-1] // 2
     x = np.concatenate([draws[..., :half], draws[..., half : 2 * half]], axis=-2)
     means = x.mean(-1)
     within = x.var(-1, ddof=1).mean(-1)
     pooled = (half - 1) / half * within + means.var(-1, ddof=1)
-    flat = pooled <= 0  # every draw the same: nothing to tell
+    flat = pooled <= 0  # all draws are equal
     safe = np.where(flat, 1.0, pooled)
     rhat = np.sqrt(np.where(flat, 1.0, safe / np.where(within > 0, within, np.nan)))
     spectrum = np.fft.rfft(x - means[..., None], 2 * half)
@@ -103,14 +103,14 @@ def health(draws: FloatArray) -> Health:
 
 # Gibbs sampling of raters' hit rates and of the number of adequate items, by pattern ---
 #
-# Given the rates, the items with the same answers are adequate independently with one chance, so
-# how many of them are is binomial. Given those numbers all rates are Beta. A sweep costs a draw for
-# each pattern, not for each item. Many chains run side by side.
+# Given the rates, items with the same answers are adequate independently with the same probability,
+# so their number is binomial. Given those numbers all rates are Beta. A sweep needs one draw per
+# pattern, not per item. Many chains run in parallel.
 #
 # Rates are kept above chance on average over the human raters: a draw from the Betas that violates
-# it is rejected and the last one kept, a Metropolis step whose target is the prior cut off there.
+# this is rejected and the last one kept, a Metropolis step whose target is the truncated prior.
 
-_EDGE = 1e-12  # no rate is nearer to 0 or 1, where logarithms end
+_EDGE = 1e-12  # no rate is closer to 0 or 1, where logarithms diverge
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +120,13 @@ class Model:
     Parameters
     ----------
     patterns
-        (P, R) answers, NaN where there is none.
+        (P, R) answers, NaN for no answer.
     counts
-        (B, P) items with each.
+        (B, P) number of items with each pattern.
     a, b
-        (B, 1 + 2R) shapes of the Betas of α, of ρ and of η of each rater, gold items counted in.
+        (B, 1 + 2R) shapes of the Betas of α, and of ρ and η of each rater, including gold items.
     humans
-        The first so many raters are better than chance on average; 0 asks it of none.
+        This many raters, the first ones, are better than chance on average; 0 for no constraint.
     """
 
     patterns: FloatArray
@@ -155,14 +155,13 @@ class Model:
             if not bad.any():
                 break
             theta = np.where(bad[..., None], rng.beta(*betas), theta)
-        # A prior far below chance, or gold that says so: start at its edge.
+        # If the prior or the gold items put raters far below chance, start at the boundary.
         theta[..., 1:] = np.where(self.allowed(theta)[..., None], theta[..., 1:], 0.5 + 1e-6)
         return np.clip(theta, _EDGE, 1 - _EDGE)
 
 
 class ChainDraws(NamedTuple):
-    """Draws of T sweeps of chains: (B, C, T) adequate items of unknown class, (B, C, T, 2R) rates,
-    and (B, P) mean chances that an item of a pattern is adequate."""
+    """Draws of T sweeps: numbers of adequate items, rates, and P(adequate) by pattern."""
 
     adequate: IntArray
     rates: FloatArray
@@ -172,7 +171,7 @@ class ChainDraws(NamedTuple):
 def sweep(
     model: Model, theta: FloatArray, length: int, rng: np.random.Generator
 ) -> tuple[FloatArray, ChainDraws]:
-    """``length`` sweeps on from ``theta`` (B, C, 1 + 2R): the last rates, and the draws."""
+    """Run ``length`` sweeps from ``theta`` (B, C, 1 + 2R): the last rates, and the draws."""
     r = model.raters
     one, zero = (np.asarray(v == model.patterns.T, dtype=np.float64) for v in (1, 0))
     counts = model.counts[:, None, :]
@@ -206,21 +205,21 @@ def sweep(
     return theta, ChainDraws(adequate, rates, chance.mean(1) / length)
 
 
-#: Chains have met where R-hat is no larger (Vehtari et al. 2021).
+#: Chains have converged if R-hat is at most this (Vehtari et al. 2021).
 MET = 1.01
 _LEAST = 400
 _LONGEST = 32_000
-_MEMORY = 40_000_000  # rates that are kept
+_MEMORY = 40_000_000  # number of rates kept
 
 
 def run(
     model: Model, *, effective: int, seed: int, chains: int = 16, first: int = 500
 ) -> tuple[ChainDraws, Health, int]:
-    """Sweeps, doubled until every R-hat is at most 1.01 and there are enough effective draws.
+    """Run sweeps, doubled until every R-hat is at most 1.01 with enough effective draws.
 
-    Enough is ``effective`` of the number of adequate items, and 400 of each rate. The last half of
-    all sweeps is used. Returns it, its health, (B, 1 + 2R) each, and how many sweeps were made:
-    32,000 at the most, or fewer where there are so many raters that memory would end.
+    Enough means ``effective`` draws of the number of adequate items, and 400 of each rate. The last
+    half of all sweeps is used. Returns it, its diagnostics, (B, 1 + 2R) each, and the number of
+    sweeps: at most 32,000, or fewer if so many raters would exhaust memory.
     """
     rng = np.random.default_rng(seed)
     longest = min(_LONGEST, _MEMORY // (model.counts.shape[0] * chains * 2 * model.raters))
@@ -241,8 +240,8 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
     table = _numbers("labels", labels)
     if table.ndim != 2:
         raise DataError(
-            f"labels must be a table of items × raters; got an array of shape {table.shape}. Put "
-            "the answers of each rater into a column, NaN where there is none."
+            f"labels must be a table of items × raters; got an array of shape {table.shape}. "
+            "Put the answers of each rater into a column, NaN for no answer."
         )
     n, humans = table.shape
     names = tuple(f"rater {k + 1}" for k in range(humans))
@@ -261,14 +260,14 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
     known = np.full(n, np.nan) if gold is None else _column("gold", gold, n)
     expert, answers = np.isfinite(known), np.isfinite(table)
     if not answers.any() and not expert.any():
-        raise DataError("labels hold no answer at all; give 0 or 1 where a rater answered.")
+        raise DataError("labels contain no answer; give 0 or 1 where a rater answered.")
     open_ = ~expert & answers.any(-1)
     which = np.where(expert, -1, -2)
     patterns, inverse, counts = np.unique(
         np.where(answers, table, -1.0)[open_], axis=0, return_inverse=True, return_counts=True
     )
     which[open_] = inverse.reshape(-1)
-    # How often each rater gave an answer to gold items of a class.
+    # How often each rater gave an answer to the gold items of a class.
     cells = [(table[known == c] == y).sum(0) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]
     patterns = np.where(patterns < 0, np.nan, patterns)
     given = answers.sum(0)
@@ -297,64 +296,64 @@ def _column(name: str, values: ArrayLike, n: int) -> FloatArray:
     column = _numbers(name, values)
     if column.shape != (n,):
         raise DataError(
-            f"{name} must have one label for each of the {n} items of labels, NaN where there is "
-            f"none; got shape {column.shape}."
+            f"{name} must have one label for each of the {n} items of labels, NaN for no "
+            f"answer; got shape {column.shape}."
         )
     return column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterPosterior(Posterior):
-    """Posterior of the success rate from raters who err, without a gold standard.
+    """Posterior of the success rate from raters who make mistakes, without a gold standard.
 
-    Each item is adequate with chance α. Rater r says 1 to an adequate item with chance ρ_r and 0
-    to an inadequate one with chance η_r, **independently of the others given the class** (Dawid and
-    Skene 1979). Items that are hard for all raters break that, and make intervals too short.
+    Each item is adequate with chance α. Rater r says 1 to an adequate item with chance ρ_r and 0 to
+    an inadequate one with chance η_r, **independently of the others given the class** (Dawid and
+    Skene 1979). Items that are hard for all raters violate this, and make intervals too narrow.
 
     Parameters
     ----------
     labels
-        (items, raters) of 0 and 1, NaN where a rater has not rated an item; an array, or a frame
+        (items, raters) of 0 and 1, NaN if a rater has not rated an item; an array, or a dataframe
         whose columns are named after the raters. Rows without any answer are unrated items.
     gold
-        (items,) class of the items where it is known, from an expert, and NaN elsewhere.
+        (items,) class of the items if it is known, from an expert, and NaN otherwise.
     metric
-        (items,) labels of a metric, which is one more rater; of all items or some. Or a frame of
-        several, one column per metric.
+        (items,) labels of a metric for all or some items, treated as one more rater; or a dataframe
+        with one column per metric.
     target
-        ``"process"``: α of the process that made the items. ``"pool"``: the share of adequate
-        items in this very test set.
+        ``"process"``: α of the process that made the items. ``"pool"``: the share of adequate items
+        in this test set.
     unrated
-        Further items of the test set that nobody rated; for the pool.
+        Number of further items of the test set that nobody rated; for the pool.
     gold_from
         ``"sample"``: the gold items are part of the test set and a random sample like the others.
-        ``"picked"``: they are part of it, but were picked by their class; they tell about raters,
-        and their own class is known. ``"calibration"``: they come from elsewhere.
+        ``"picked"``: they are part of it, but were picked by class; they inform about raters, and
+        their own class is known. ``"calibration"``: they come from elsewhere.
     priors
         Beta priors of α and of the raters' rates.
     above_chance
-        Cut the prior to where the human raters are right more often than wrong on average, mean of
-        ρ + η above 1. Without it nothing but the priors says which class is the adequate one.
+        Restrict the prior to human raters who are right more often than wrong on average (mean of ρ
+        + η above 1). Without this, only the priors say which class is the adequate one.
     effective
         How many independent draws of α the chains should be worth.
     seed
-        Of the chains; the same seed gives the same numbers.
+        Random seed of the chains; the same seed gives the same numbers.
 
     Notes
     -----
-    By Gibbs sampling, 16 chains, doubled in length until the worst R-hat is at most 1.01 (or after
-    32,000 sweeps, and `notes` says so). α given the number s of adequate items is a Beta, so its
-    posterior is a mixture of Betas whose weights are the shares of the draws: mean and density are
-    smooth. With the default of 2,000 effective draws the mean is exact to about 0.02 posterior sd
-    and ends of 95 % intervals to about 0.06.
+    Uses Gibbs sampling with 16 chains, doubled in length until the worst R-hat is at most 1.01 (or
+    for 32,000 sweeps, which `notes` then reports). α given the number s of adequate items is a
+    Beta, so its posterior is a mixture of Betas whose weights are the shares of the draws: mean and
+    density are smooth. With the default of 2,000 effective draws the mean is exact to about 0.02
+    posterior sd and ends of 95 % intervals to about 0.06.
 
     With two raters and no gold α is not identified: three numbers are observed for five unknown
-    rates. Then the interval is wide, and where it lies owes much to the priors.
+    rates. Then the interval is wide, and its location depends strongly on the priors.
 
     References
     ----------
     Dawid and Skene (1979), Maximum likelihood estimation of observer error-rates using the EM
-    algorithm. von Däniken et al. (2022) have the same model with one rater, the metric.
+    algorithm. von Däniken et al. (2022) use the same model with one rater, the metric.
 
     Examples
     --------
@@ -390,7 +389,7 @@ class RaterPosterior(Posterior):
         check_choice("gold_from", self.gold_from, ("sample", "picked", "calibration"))
         if self.gold_from == "picked" and tuple(self.priors.alpha) != (1.0, 1.0):
             raise FewgoldError(
-                f"gold_from='picked' goes with a uniform prior of alpha; got {self.priors.alpha!r}."
+                f"gold_from='picked' needs a uniform prior of alpha; got {self.priors.alpha!r}."
             )
         check_count("unrated", self.unrated, 0)
         check_count("effective", self.effective, 100)
@@ -411,20 +410,20 @@ class RaterPosterior(Posterior):
         threshold: Cut | str | None = None,
         **more: Any,
     ) -> RaterPosterior:
-        """From a table of verdicts: 0 and 1, words such as pass and fail, or scores to cut.
+        """Build the posterior from a table of verdicts: 0 and 1, pass and fail, or scores to cut.
 
         Parameters
         ----------
         frame
             One row per item with a column for each of the ``raters``; or one row per answer, with
-            the columns ``rater`` (who), ``item`` and ``answer``. Empty cells are no answers.
+            the columns ``rater``, ``item`` and ``answer``. Empty cells mean no answer.
         raters, rater, item, answer
             Columns, as above.
         gold, metrics
             Columns of the known class and of metrics or judges. With one row per answer the first
             value of each item counts.
         adequate, threshold
-            Which scores of people, and of metrics, are a 1, such as ``">= 4"``.
+            Which scores of people, and of metrics, count as 1, such as ``">= 4"``.
         **more
             As for the class.
 
@@ -501,20 +500,20 @@ class RaterPosterior(Posterior):
 
     @cached_property
     def _mixture(self) -> Mixture:
-        """The posterior of α: Betas, weighted by how often each number of adequate items came."""
+        """The posterior of α: Betas, weighted by the draws of the number of adequate items."""
         adequate = self._run[0].adequate
         first = int(adequate.min())
         weights = np.bincount(adequate.ravel() - first) / adequate.size
         a, b = float(self._model.a[0, 0]), float(self._model.b[0, 0])
         if self.gold_from == "picked":
-            # Every number of adequate items is as likely beforehand, and so is every number among
-            # those that were not picked; with the picked ones they are a sample of the process.
+            # Every number of adequate items is equally likely a priori, also among the items that
+            # were not picked; together with the picked ones they are a sample of the process.
             a, b = a + self._answers.gold_ones, b + self._answers.gold_zeros
         return Mixture(first, weights, a, b, float(self._model.counts.sum()))
 
     @property
     def _size(self) -> int:
-        """Items of the test set, rated or not; gold ones unless they are there to calibrate."""
+        """Items of the test set, rated or not, including gold ones unless used for calibration."""
         gold = int(np.isfinite(self._answers.gold).sum())
         outside = gold if self.gold_from == "calibration" else 0
         return self._answers.which.size - outside + self.unrated
@@ -564,7 +563,7 @@ class RaterPosterior(Posterior):
         return np.moveaxis(self._run[0].rates.reshape(-1, 2, raters), 1, 2)
 
     def raters(self, confidence: float = 0.95) -> pd.DataFrame:
-        """A row for each rater: answers given; mean, sd and credible interval of ρ and of η."""
+        """One row per rater: answers given; mean, sd and credible interval of ρ and of η."""
         tail = 0.5 - 0.5 * check_confidence(confidence)
         frame = {"rater": self._answers.names, "answers": self._answers.answered}
         for at, name in enumerate(("rho", "eta")):
@@ -575,7 +574,7 @@ class RaterPosterior(Posterior):
         return pd.DataFrame(frame)
 
     def plot_raters(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
-        """ρ and η of each rater, with credible intervals."""
+        """Plot ρ and η of each rater, with credible intervals."""
         from fewgold.plots import forest
 
         table = self.raters(confidence)
@@ -587,11 +586,11 @@ class RaterPosterior(Posterior):
             for k, row in enumerate(table.to_dict("records"))
             for name, sign in (("rho", "ρ"), ("eta", "η"))
         )  # fmt: skip
-        return forest(frame, ax, label="chance to be right", confidence=confidence)
+        return forest(frame, ax, label="probability of being right", confidence=confidence)
 
     @cached_property
     def adequate(self) -> FloatArray:
-        """P(adequate) of each item, in order; 0 or 1 of gold items."""
+        """P(adequate) for each item, in order; 0 or 1 for gold items."""
         seen = self._answers
         found = np.full(seen.which.size, self._mixture.moments()[0])  # right for the unrated
         rated = seen.which >= 0
@@ -619,9 +618,8 @@ class RaterPosterior(Posterior):
         if self._rhat > MET:
             found.append(
                 f"the chains have not converged after {self._run[2]} sweeps: R-hat is "
-                f"{self._rhat:.3f}, "
-                f"and they are worth {self._ess:.0f} independent draws; the answers say little, "
-                "so collect more of them, or gold items"
+                f"{self._rhat:.3f}, and they are worth {self._ess:.0f} independent draws; the "
+                "answers carry little information, so collect more of them, or gold items"
             )
         return tuple(found)
 

@@ -1,7 +1,7 @@
-"""A scalar metric as a judge of adequate and inadequate items: its threshold and ROC curve.
+"""A scalar metric as a classifier of adequate and inadequate items: threshold and ROC curve.
 
-Both look at every threshold at once: its 2 × 2 table, ρ (the true positive rate) and η (the true
-negative rate), and which of them a rule chooses.
+Both consider every threshold at once: its 2 × 2 table, ρ (the true positive rate) and η (the true
+negative rate), and the threshold chosen by a rule.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 RULES = ("equal", "information")
 SIGNS = (">=", ">", "<=", "<")
-_SAME = 1e-12  # values of K that differ by no more than rounding are equal
+_SAME = 1e-12  # values of K that differ only by rounding count as equal
 
 
 def choose_cut(human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: str = ">=") -> Cut:
@@ -43,27 +43,27 @@ def choose_cut(human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: s
     Parameters
     ----------
     human
-        Labels 0 and 1 by people, (n,), both classes among them.
+        Human labels 0 and 1, (n,), with both classes present.
     metric
         Scores of the same items, (n,).
     rule
-        ``"equal"``: the least |ρ − η|, as in the papers; of several the one with the largest
-        ρ + η. ``"information"``: the largest K = α(1 − α)(ρ + η − 1)² / (p(1 − p)), the squared
-        correlation of human and metric labels, on which the gain in variance depends; of several
-        the one with the least |ρ − η|. Cuts with ρ + η > 1 go before all others, so a metric
-        gets one with ρ + η < 1 only if it has no better one: then turn the sign. In both rules,
-        of those still equal, the cut that gives the most 1s.
+        ``"equal"``: the least |ρ − η|, as in the papers; ties go to the largest ρ + η.
+        ``"information"``: the largest K = α(1 − α)(ρ + η − 1)² / (p(1 − p)), the squared
+        correlation of human and metric labels, on which the gain in variance depends; ties go to
+        the least |ρ − η|. Cuts with ρ + η > 1 are preferred to all others, so a metric gets one
+        with ρ + η < 1 only if it has no better one: then reverse the sign. In both rules, remaining
+        ties go to the cut that gives the most 1s.
     sign
-        When a score counts as adequate: ``">="`` the threshold (the thesis), ``">"`` (the paper
-        of 2022), ``"<="`` or ``"<"`` for metrics of which large is bad. Since thresholds are
-        observed scores, it matters whether the threshold itself is adequate.
+        When a score counts as adequate: ``">="`` the threshold (the thesis), ``">"`` (the paper of
+        2022), ``"<="`` or ``"<"`` for metrics where larger is worse. Since thresholds are observed
+        scores, it matters whether the threshold itself is adequate.
 
     Notes
     -----
-    The largest K in a sample flatters the metric. Where the same ratings go into the estimate,
-    prefer ``"equal"``: with ``"information"`` on 50 to 200 ratings the posterior sd came out 4 to
-    10 % too small on real data, and the estimate no better (``benchmarks/thresholds.py``). It is
-    for thresholds from other data, or many ratings.
+    The largest K in a sample is over-optimistic. If the same ratings are used for the estimate,
+    prefer ``"equal"``: with ``"information"`` on 50 to 200 ratings the posterior sd was 4 to 10 %
+    too small on real data, and the estimate no better (``benchmarks/thresholds.py``). Use it for
+    thresholds from other data, or with many ratings.
 
     References
     ----------
@@ -96,7 +96,7 @@ def choose_cut(human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: s
 def choose_cuts(
     human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: str = ">="
 ) -> FloatArray:
-    """Thresholds of a batch: labels and scores (..., n) → (...), as `choose_cut` one by one.
+    """Thresholds for a batch of labels and scores (..., n): (...), each as in `choose_cut`.
 
     A draw with labels of one class, or with one score for all items, gets NaN.
 
@@ -117,10 +117,10 @@ def choose_cuts(
 
 
 class Sweep(NamedTuple):
-    """The 2 × 2 table of every candidate threshold, laxest first: (..., n) each.
+    """The 2 × 2 table of every candidate threshold, most lenient first: (..., n) each.
 
-    Counts stay whole numbers, so that thresholds that are equally good are seen to be. Of scores
-    that are equal only one is a candidate: the others are not ``valid``.
+    Counts stay whole numbers, so that ties are recognised. Among equal scores only one is a
+    candidate: the others are not ``valid``.
     """
 
     at: FloatArray
@@ -143,7 +143,7 @@ class Sweep(NamedTuple):
 
     @property
     def information(self) -> FloatArray:
-        """K = α(1 − α)(ρ + η − 1)² / (p(1 − p)), the squared correlation φ²; 0 at a constant."""
+        """K = α(1 − α)(ρ + η − 1)² / (p(1 − p)), the squared correlation φ²; 0 if constant."""
         ones = self.tp + self.fp
         zeros = self.adequate + self.inadequate - ones
         below = 1.0 * self.adequate * self.inadequate * np.maximum(ones * zeros, 1)
@@ -151,7 +151,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(ones: ArrayLike, zeros: ArrayLike, metric: FloatArray, sign: str) -> Sweep:
-    """Count every table at once, from the adequate and inadequate items (..., n) at each score."""
+    """Count every table at once, from the adequate and inadequate items at each score."""
     scores = metric if sign[0] == ">" else -metric
     shape = np.broadcast_shapes(np.shape(ones), scores.shape)
     order = np.argsort(scores, axis=-1, kind="stable")
@@ -164,14 +164,14 @@ def sweep(ones: ArrayLike, zeros: ArrayLike, metric: FloatArray, sign: str) -> S
     new = np.ones((*shape[:-1], shape[-1] + 1), dtype=bool)
     new[..., 1:-1] = scores[..., 1:] != scores[..., :-1]
     valid = new[..., 1:]  # the candidate and its equals are 0
-    if sign in (">=", "<="):  # what lies below is a 0
+    if sign in (">=", "<="):  # scores below are a 0
         valid, below = new[..., :-1], [below[0] - ones, below[1] - zeros]
     at = (scores if sign[0] == ">" else -scores) + 0.0  # no minus zero
     return Sweep(at, adequate - below[0], inadequate - below[1], adequate, inadequate, valid)
 
 
 def best(table: Sweep, rule: str) -> IntArray:
-    """The place of the candidate that a rule chooses: (...)."""
+    """The index of the candidate that a rule chooses: (...)."""
     if rule == "equal":
         gap = np.where(table.valid, table.gap, np.iinfo(np.int64).max)
         first = gap == gap.min(-1, keepdims=True)
@@ -182,12 +182,12 @@ def best(table: Sweep, rule: str) -> IntArray:
         gain = np.where(table.valid, gain, -1.0)
         first = gain >= gain.max(-1, keepdims=True) - _SAME
         second = np.where(first, -table.gap, np.iinfo(np.int64).min)
-    return np.asarray(second.argmax(-1))  # the first, which is the laxest
+    return np.asarray(second.argmax(-1))  # the first, which is the most lenient
 
 
 @dataclass(frozen=True)
 class RocPoint:
-    """The 2 × 2 table of a metric that is cut at one place, and what follows from it."""
+    """The 2 × 2 table of a metric at one threshold, with ρ, η and K."""
 
     cut: Cut
     tp: int
@@ -222,11 +222,11 @@ class Roc:
     Parameters
     ----------
     scores
-        Different scores of the metric, in ascending order, (k,).
+        Distinct scores of the metric, in ascending order, (k,).
     ones, zeros
         How many adequate and inadequate items have each score, (k,).
     sign
-        When a score counts as adequate, as for `choose_cut`.
+        When a score counts as adequate, as in `choose_cut`.
 
     Examples
     --------
@@ -245,17 +245,17 @@ class Roc:
 
     @classmethod
     def of(cls, human: ArrayLike, metric: ArrayLike, sign: str = ">=") -> Roc:
-        """From labels 0 and 1 (n,) by people and the scores (n,) of the same items."""
+        """Make the curve from human labels 0 and 1 (n,) and the scores (n,) of the same items."""
         check_choice("sign", sign, SIGNS)
         labels, scores = paired(human, metric)
         if labels.ndim != 1 or scores.ndim != 1:
-            raise DataError(f"a ROC curve is of one list of items; got shape {scores.shape}.")
+            raise DataError(f"a ROC curve needs a single list of items; got shape {scores.shape}.")
         check_two_classes(labels)
         return cls._counted(labels, scores, sign)
 
     @classmethod
     def _counted(cls, labels: BoolArray, scores: FloatArray, sign: str) -> Roc:
-        """As `of`, unchecked: one class is enough for ρ or η, not for an AUC."""
+        """Like `of`, but unchecked: one class is enough for ρ or η, though not for an AUC."""
         values, group = np.unique(scores, return_inverse=True)
         total = np.bincount(group, minlength=values.size)
         ones = np.bincount(group[labels], minlength=values.size)
@@ -274,7 +274,7 @@ class Roc:
 
     @cached_property
     def _sweep(self) -> Sweep:
-        """Every candidate, laxest first."""
+        """Every candidate threshold, most lenient first."""
         return sweep(self.ones, self.zeros, self.scores, self.sign)
 
     def chosen(self, rule: str = "equal") -> RocPoint:
@@ -288,7 +288,7 @@ class Roc:
         return self.at(Cut(self.sign, float(self._sweep.at[best(self._sweep, rule)])))
 
     def at(self, cut: Cut | str) -> RocPoint:
-        """The point of any cut, whatever its sign."""
+        """The point at any cut, whatever its sign."""
         cut = Cut.parse(cut)
         one = cut(self.scores)
         tp, fp = int(self.ones[one].sum()), int(self.zeros[one].sum())
@@ -310,7 +310,7 @@ class Roc:
         return pd.DataFrame({"fpr": x / self._inadequate, "tpr": y / self._adequate})
 
     def plot(self, ax: Axes | None = None, *, rule: str = "equal") -> Axes:
-        """The curve, with the threshold that a rule chooses marked."""
+        """Plot the curve, marking the threshold that a rule chooses."""
         import pandas as pd
 
         from fewgold.plots import roc_curves
@@ -322,7 +322,7 @@ class Roc:
 
     @cached_property
     def _placements(self) -> tuple[FloatArray, FloatArray]:
-        """Of the other class, the share that each score beats; ties count half (DeLong 1988)."""
+        """Share of the other class that each score beats; ties count half (DeLong 1988)."""
         ones, zeros = 1.0 * self.ones, 1.0 * self.zeros
         beaten = (np.cumsum(zeros) - 0.5 * zeros) / self._inadequate
         beating = 1 - (np.cumsum(ones) - 0.5 * ones) / self._adequate
@@ -332,7 +332,7 @@ class Roc:
 
     @cached_property
     def auc(self) -> float:
-        """P(an adequate item scores better than an inadequate one), ties half."""
+        """P(an adequate item scores better than an inadequate one); ties count half."""
         if not (self._adequate and self._inadequate):
             return float("nan")
         return float(self.ones @ self._placements[0] / self._adequate)
@@ -350,12 +350,12 @@ class Roc:
     def auc_interval(self, confidence: float = 0.95) -> Interval:
         """Confidence interval of the AUC: DeLong's error on the logit scale.
 
-        Where that error is 0 (the classes do not overlap) or unknown (one item of a class), the
-        score interval of Newcombe (2006, method 5), which is never of width 0.
+        If that error is 0 (the classes do not overlap) or unknown (one item of a class), the score
+        interval of Newcombe (2006, method 5), which is never of width 0.
 
-        Measured on normal scores of equal and of unequal spread (20 and 200 items, 50 and 50):
-        95% intervals hold the AUC in 93 to 96% of samples at 0.6 and 0.8. At 0.95 they can fall
-        short, down to 80% with 20 items in the class of larger spread.
+        Measured on normal scores with equal and unequal spreads (20 and 200 items, 50 and 50): 95%
+        intervals cover AUCs of 0.6 and 0.8 in 93 to 96% of samples. At 0.95 coverage can be as low
+        as 80%, with 20 items in the class of larger spread.
         """
         if np.isnan(self.auc):
             return Interval(np.asarray(np.nan), np.asarray(np.nan))
@@ -388,7 +388,7 @@ def newcombe(auc: float, adequate: int, inadequate: int, z: float) -> tuple[floa
     return low, high
 
 
-# Whether systems share the rates of a metric, and what it would cost to act as if they did ---
+# Whether systems share the rates of a metric, and the error from assuming that they do ---
 
 _EXPECTED = 5  # fewer expected items in a cell, and the chi-square distribution is rough
 
@@ -396,7 +396,7 @@ _EXPECTED = 5  # fewer expected items in a cell, and the chi-square distribution
 def _compared(points: dict[str, RocPoint]) -> dict[str, Any]:
     """The tests and what they are about, named as in `RocTable.heterogeneity`.
 
-    Pearson's chi-square of hits and misses, systems without either left out.
+    Pearson's chi-square of hits and misses, leaving out systems without either.
     """
     found: dict[str, Any] = {}
     sums, sparse = np.zeros(2), False  # statistic and degrees of freedom of both
@@ -437,7 +437,7 @@ def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
         corrected = (own[:, 0] + own[:, 2] + eta - 1) / ahead
         from_others = corrected**2 * rho * (1 - rho) / (tp + fn)
         from_others += (1 - corrected) ** 2 * eta * (1 - eta) / (tn + fp)
-    # An item adds metric / ahead − human to the error, (…, 4) for the four cells.
+    # An item contributes metric / ahead − human to the error, (…, 4) for the four cells.
     adds = np.array([1, 0, 1, 0]) / ahead[:, None] - np.array([1, 1, 0, 0])
     spread = (own * adds**2).sum(1) - (own * adds).sum(1) ** 2
     se = np.sqrt(from_others / ahead**2 + spread / cells.sum(1))
@@ -449,7 +449,7 @@ def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
 
 
 def _updated(point: RocPoint, priors: Priors, confidence: float) -> dict[str, float]:
-    """ρ and η with what was known before: Beta posteriors."""
+    """ρ and η with prior knowledge: Beta posteriors."""
     tails = np.array([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence])
     found: dict[str, float] = {}
     for name, hits, misses in (("rho", point.tp, point.fn), ("eta", point.tn, point.fp)):
@@ -492,10 +492,11 @@ class RocTable:
     def to_frame(self) -> pd.DataFrame:
         """One row per metric and system.
 
-        n items that people rated and the metric scored, ``gaps`` rated ones that it did not;
-        ``alpha`` the share of adequate ones; the AUC with its standard error and interval; the
-        cut, and ρ, η and K there. With priors ρ and η are posterior means, with sds and credible
-        intervals (``rho_sd``, ``rho_low``, ``rho_high`` and the same of η).
+        ``n`` counts the items with a human rating and a metric score, ``gaps`` the rated ones
+        without a score; ``alpha`` is the share of adequate ones; then come the AUC with its
+        standard error and interval, the cut, and ρ, η and K at the cut. With priors ρ and η are
+        posterior means, with sds and credible intervals (``rho_sd``, ``rho_low``, ``rho_high`` and
+        the same of η).
         """
         import pandas as pd
 
@@ -519,17 +520,17 @@ class RocTable:
         """Whether systems share ρ and η of a metric: one row per metric with two systems or more.
 
         At the threshold chosen over all systems: the least and largest ρ and η of a system, and
-        p-values of chi-square tests that all have the same ρ (``rho_p``), the same η
-        (``eta_p``) and both (``p``). ``sparse`` says that a system has fewer than 5 expected
-        items in a cell, so that they are rough. With many ratings small differences are found too,
-        so look at their effect: ``worst`` is the largest error of a system's success rate when the
-        metric's rate is corrected with ρ and η of the other systems, ``worst_se`` its standard
-        error, and ``on`` that system.
+        p-values of chi-square tests that all have the same ρ (``rho_p``), the same η (``eta_p``)
+        and both (``p``). ``sparse`` says that a system has fewer than 5 expected items in a cell,
+        so the tests are rough. With many ratings small differences are found too, so look at their
+        effect: ``worst`` is the largest error of a system's success rate when the metric's rate is
+        corrected with ρ and η of the other systems, ``worst_se`` its standard error, and ``on``
+        that system.
 
         Notes
         -----
-        The test treats the items of different systems as independent. Where systems were given the
-        same inputs, and a metric errs on the same ones, it finds too few differences.
+        The test treats the items of different systems as independent. If systems had the same
+        inputs, and a metric errs on the same ones, the test finds too few differences.
         """
         import pandas as pd
 
@@ -580,38 +581,38 @@ def roc_table(
     confidence: float = 0.95,
     priors: Priors | None = None,
 ) -> RocTable:
-    """ROC curves and chosen thresholds of metrics, over all systems and for each.
+    """ROC curves and chosen thresholds of metrics, for all systems together and each one.
 
     Parameters
     ----------
     frame
-        A row an item, or an item and system. Rows without a human score are left out, and for
+        One row per item, or per item and system. Rows without a human score are left out, and for
         each metric those without its score.
     human
         The column of human scores.
     metrics
         Columns of metrics.
     system
-        The column that tells the system.
+        The column with the system.
     adequate
         Which human scores are adequate, such as ``"<= 0"`` for an MQM of 0. Not needed for 0 and
         1.
     rule
         How a threshold is chosen: see `choose_cut`.
     cuts
-        Thresholds that are given, by metric, instead of chosen.
+        Fixed thresholds by metric, instead of chosen ones.
     per_system
         Choose a threshold for each system that has items of both classes. By default all share
         the one of all items together.
     strict
-        Scores above the threshold are adequate (2022), not also those at it (the thesis).
+        Only scores above the threshold are adequate (2022), not those equal to it (the thesis).
     orientation
-        −1 for metrics of which large is bad. By default as known from common names, else +1.
+        −1 for metrics where larger is worse. By default known from common names, else +1.
     confidence
-        Of the intervals of the AUC.
+        Confidence of the intervals of the AUC.
     priors
-        What was known of ρ and η at these thresholds before, such as from last month, the same for
-        every metric and system: see `Priors.parse`.
+        Prior knowledge of ρ and η at these thresholds, such as from last month, the same for every
+        metric and system: see `Priors.parse`.
 
     References
     ----------
@@ -669,7 +670,7 @@ def _curves(table: BinaryTable, metric: str) -> tuple[dict[str, Roc], dict[str, 
 def _cuts(
     rocs: dict[str, Roc], rule: str, given: Cut | str | None, per_system: bool
 ) -> dict[str, Cut]:
-    """The cut of each system: the shared one where its own items do not suffice."""
+    """The cut of each system: the shared one if its own items do not suffice."""
     shared = rocs[ALL].chosen(rule).cut if given is None else Cut.parse(given)
     own = per_system and given is None
     return {
@@ -681,7 +682,7 @@ def _cuts(
 
 
 class RocText(NamedTuple):
-    """One metric as text: where it is cut, the headings, and one row per system, its name first."""
+    """One metric as text: its cut, the headings, and one row per system, starting with its name."""
 
     where: str
     heads: list[str]
@@ -690,12 +691,12 @@ class RocText(NamedTuple):
 
 
 def texts(frame: pd.DataFrame, apart: pd.DataFrame | None, confidence: float) -> dict[str, RocText]:
-    """By metric; ``apart`` is `RocTable.heterogeneity`, where there are systems to compare."""
+    """Texts by metric; ``apart`` is `RocTable.heterogeneity`, if there are systems to compare."""
     compared = [] if apart is None else apart.to_dict("records")
     found = {}
     for metric, part in frame.groupby("metric", sort=False):
         cuts = list(dict.fromkeys(part["cut"]))
-        where = f"at {cuts[0]}" if len(cuts) == 1 else "at a threshold of each system"
+        where = f"at {cuts[0]}" if len(cuts) == 1 else "at a separate threshold for each system"
         heads = ["system", "items", "adequate", "AUC", f"{100 * confidence:g}%", "ρ", "η", "K"]
         heads += ["threshold"] if len(cuts) > 1 else []
         rows = [_cells(row, len(cuts) > 1) for row in part.to_dict("records")]
@@ -728,5 +729,5 @@ def _sentence(row: dict[Any, Any]) -> str:
     )
     if row["worst"] == row["worst"]:
         off = f"{row['worst']:+.2f}".replace("-", "−") + f" ± {row['worst_se']:.2f}"
-        said += f" ρ and η of the others would put the rate of {row['on']} off by {off}."
+        said += f" Using ρ and η of the others, the rate of {row['on']} would be off by {off}."
     return said

@@ -1,7 +1,7 @@
-"""Success rates of systems from a table in which people rated some rows and a metric all.
+"""Success rates of systems from a table with some human ratings and a metric on all rows.
 
-`success_rates` corrects the metric by the rows that people rated too; `naive_table` compares that
-with the metric taken at face value.
+`success_rates` corrects the metric using the rows that people rated too; `naive_table` compares
+that with the metric taken at face value.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_HINT = "Say where it becomes a 1, such as '>= 0.5', or by which rule: " + " or ".join(RULES) + "."
+_HINT = "Give a threshold, such as '>= 0.5', or a rule: " + " or ".join(RULES) + "."
 _BINS = "bins"
-_SOME = 10  # rated items, before they give reason to ask
+_SOME = 10  # fewest rated items for such a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class SuccessRates:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def plot(self, ax: Axes | None = None, *, confidence: float = 0.95) -> Axes:
-        """Corrected rates with intervals, and the metric taken at face value."""
+        """Plot corrected rates with intervals, and the metric taken at face value."""
         from fewgold.plots import corrected_forest
 
         frame = self.to_frame(confidence).rename(columns={"mean": "score"})
@@ -103,24 +103,25 @@ def success_rates(
     Parameters
     ----------
     frame
-        A row an item, or an item and system. Where the human score is empty, nobody rated it.
+        One row per item, or per item and system. Rows with an empty human score are unrated.
     human, metric, system
         Columns. Without a metric, only the human ratings are used. Several metrics may have scored
-        the same rows or different ones: what they say of a row together is its category, and so is
-        that a metric says nothing of it.
+        the same rows or different ones: the combination of their labels, including missing ones, is
+        the category of a row.
     threshold
         A cut for a metric that is not 0 and 1, such as ``">= 0.5"``, or a rule by which the rated
         rows choose it: ``"equal"`` or ``"information"``. ``"bins"``: ordered bins of the scores,
         such as a judge's probabilities, instead of a cut.
     adequate
-        Which human scores are adequate, such as ``"<= 0"``, where they are not 0 and 1.
+        Which human scores are adequate, such as ``"<= 0"``, if they are not 0 and 1.
     pairs
         ``"sample"``: the rated rows of each system are a random sample of its rows.
-        ``"calibration"``: they are not (chosen by class, or of another system). They tell how often
-        the metric is right, together for all systems, and nothing else; but of its test set, a
-        system's rated rows are known.
+        ``"calibration"``: they are not (chosen by class, or of another system). They show only how
+        often the metric is right, for all systems together; but the rated rows of a system's test
+        set count as known.
     target
-        ``"pool"``: the share in this table. ``"process"``: the rate of what made the items.
+        ``"pool"``: the share in this table. ``"process"``: the rate of the process that made the
+        items.
 
     Examples
     --------
@@ -135,7 +136,7 @@ def success_rates(
     check_choice("target", target, ("pool", "process"))
     if metric is None and pairs == "calibration":
         raise DataError(
-            "pairs='calibration' says how often a metric is right, and there is no metric."
+            "pairs='calibration' is about how often a metric is right, but there is no metric."
         )
     names = [] if metric is None else [metric] if isinstance(metric, str) else list(metric)
     signs = orientation if names else None
@@ -148,9 +149,9 @@ def success_rates(
     alone = priors is None or priors == Priors(alpha=priors.alpha)
     if not said.all() and (pairs == "calibration" or (target == "process" and not alone)):
         raise DataError(
-            f"{int((~said).sum())} of {said.size} rows have no {metric}, and pairs='calibration', "
-            "or priors of ρ and η with target='process', need one on every row. Score them, or "
-            "leave them out."
+            f"{int((~said).sum())} of {said.size} rows have no {metric}, and "
+            "pairs='calibration', or priors of ρ and η with target='process', need one on every "
+            "row. Score those rows, or remove them."
         )
     posteriors: dict[str, Posterior] = {}
     facts: dict[str, dict[str, Any]] = {}
@@ -165,8 +166,8 @@ def success_rates(
             continue
         if pairs == "sample" and not ours.size:
             raise DataError(
-                f"nobody rated an item of {name}. Leave it out, or let the rated items of the "
-                "others tell how often the metric is right: pairs='calibration'."
+                f"nobody rated an item of {name}. Leave it out, or use the rated items of the "
+                "others to learn how often the metric is right: pairs='calibration'."
             )
         both = (table.rated if pairs == "calibration" else own & table.rated) & said
         counts = Counts.from_labels(
@@ -180,12 +181,12 @@ def success_rates(
                 f"{unsaid} of {int(own.sum())} rows{'' if name == ALL else f' of {name}'} have no "
                 f"{metric}: "
                 + (
-                    "they are a category of their own, beside its 0 and 1"
+                    "they form a third category, besides its 0 and 1"
                     if alone
-                    else "these count by human ratings only"
+                    else "only human ratings are used for these"
                 )
             )
-        elif labels[own].min() == labels[own].max() and ours.size:  # it tells nothing
+        elif labels[own].min() == labels[own].max() and ours.size:  # it carries no information
             posteriors[name] = _human_alone(table, name, target, priors)
         else:
             known = Counts(human_ones=int(ours.sum()), human_total=ours.size)
@@ -205,8 +206,8 @@ def success_rates(
     ]
     if certain:
         notes.append(
-            f"people rated every row of {', '.join(certain)}, so that share is known; the rate of "
-            "the system that made them is target='process'"
+            f"people rated every row of {', '.join(certain)}, so that share is known; for the "
+            "rate of the system that made them use target='process'"
         )
     return SuccessRates(posteriors, facts, how, tuple(dict.fromkeys(notes)))
 
@@ -218,13 +219,14 @@ def _by_category(
     """Several metrics, or bins of one: their combined labels are the category of a row."""
     if pairs == "calibration" or (priors is not None and priors != Priors(alpha=priors.alpha)):
         raise DataError(
-            "several metrics and bins have no ρ and η, so that pairs='calibration' and priors of ρ "
-            "and η do not go with them. Give one metric and a cut, or a prior of alpha alone."
+            "several metrics and bins have no ρ and η, so they cannot be combined with "
+            "pairs='calibration' or priors of ρ and η. Give one metric and a cut, or a prior of "
+            "alpha alone."
         )
     codes, how = np.zeros(table.labels.size, dtype=np.int64), []
     for metric in metrics:
         said = ~np.isnan(table.scores[metric])
-        own = np.zeros(said.size, dtype=np.int64)  # 0 where it says nothing
+        own = np.zeros(said.size, dtype=np.int64)  # 0 if it has no label
         if threshold == _BINS:
             if not said.any():
                 raise DataError(f"no row has a score in column {metric!r}.")
@@ -252,7 +254,7 @@ def _by_category(
         posteriors[name] = CellPosterior(*cells, target=target, prior=prior)
         facts[name] = {"items": int(mine.sum()), "rated": rows.size, "human": float(ours.mean())}
     count = int(codes.max()) + 1
-    notes = (f"what {' and '.join(how)} say of a row is its category: {count} of them occur",)
+    notes = (f"each combination of {' and '.join(how)} is a category: {count} of them occur",)
     return SuccessRates(posteriors, facts, " and ".join(how), notes)
 
 
@@ -260,7 +262,7 @@ def _human_alone(
     table: BinaryTable, system: str, target: str, priors: Priors | None,
     seen: BoolArray | None = None,
 ) -> Posterior:  # fmt: skip
-    """By the human ratings of the system alone, or by those that were ``seen``."""
+    """Estimate from the human ratings of the system alone, or from those that were ``seen``."""
     own = table.of(system)
     ours = table.labels[own & (table.rated if seen is None else seen)]
     counts = Counts(human_ones=int(ours.sum()), human_total=ours.size)
@@ -268,7 +270,7 @@ def _human_alone(
 
 
 def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
-    """Questions that the 2 × 2 table raises."""
+    """Warnings about suspicious 2 × 2 tables."""
     of = "" if name == ALL else f" of {name}"
     tp, fn, fp, tn = counts._cells
     rated = tp + fn + fp + tn
@@ -277,8 +279,8 @@ def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
         return (f"all {rated} rated items{of} are {what}: are {other} left empty?",)
     if rated >= _SOME and not (tp + fp and tn + fn):
         return (
-            f"{metric} says {int(tn + fn == 0)} of all {rated} rated items{of}, so it says "
-            "nothing: is the threshold right?",
+            f"{metric} is {int(tn + fn == 0)} for all {rated} rated items{of}, so it carries no "
+            "information: is the threshold right?",
         )
     return worse_than_chance(metric + of, counts)
 
@@ -289,7 +291,7 @@ def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tup
     said = ~np.isnan(scores)
     if not said.any():
         raise DataError(f"no row has a score in column {metric!r}.")
-    labels = np.zeros(scores.size, dtype=bool)  # of rows without a verdict nobody asks
+    labels = np.zeros(scores.size, dtype=bool)  # rows without a verdict are not used
     if threshold is None:
         what = f"scores of {metric!r} without a threshold"
         labels[said] = binary(scores[said], what, _HINT)
@@ -309,7 +311,7 @@ def _with_gaps(
 ) -> Posterior:  # fmt: skip
     """Rows of a system in three categories: the metric's 0, its 1, and no verdict.
 
-    A judge that gives no answer may do so where outputs are bad, or good: the rated rows show
+    A judge may give no answer more often for bad outputs, or for good ones: the rated rows show
     which.
     """
     codes = np.where(said, labels.astype(np.int64), 2)[own]
@@ -347,8 +349,8 @@ def success_rates_of(
         facts |= {"rho": priors.rho, "eta": priors.eta}
     elif scored and not int(counts._paired_total):
         notes = (
-            "nobody rated items that the metric rated too, so how often it is right is unknown: "
-            "the result rests on the priors alone",
+            "no item was rated by both people and the metric, so how often it is right is "
+            "unknown: the result rests on the priors alone",
         )
     elif scored:
         notes = _doubts(ALL, counts, "the metric")
@@ -368,10 +370,10 @@ def success_rates_chosen(
     target: str = "pool",
     priors: Priors | None = None,
 ) -> SuccessRates:
-    """As `success_rates`, where rated rows are not a simple random sample.
+    """Like `success_rates`, for rated rows that are not a simple random sample.
 
-    ``chosen`` says how those of each system were, as in `fewgold.estimate_mean`. Rows of unequal
-    chances and whole documents count by their effective number (`BinaryPosterior`).
+    ``chosen`` says how the rows of each system were chosen, as in `fewgold.estimate_mean`. Rows
+    with unequal chances and whole documents enter through effective counts (`BinaryPosterior`).
     """
     how = Chosen.parse(chosen)
     if how.how == "random":
@@ -443,17 +445,17 @@ class NaiveTable:
         return f"NaiveTable({self.frame['system'].nunique()} systems, {len(metrics)} metrics)"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per metric, system and way (``how``).
+        """One row per metric, system and method (``how``).
 
         ``rated`` human ratings and ``scored`` ratings by the metric went into the mean, sd and
-        interval. Where all items of the system have a human score, ``truth`` is their share of
-        adequate ones, ``error`` the mean less that, and ``covered`` whether the interval holds
+        interval. If all items of the system have a human score, ``truth`` is their share of
+        adequate ones, ``error`` the mean minus that, and ``covered`` whether the interval contains
         it.
         """
         return self.frame
 
     def wide(self, how: str = "own") -> pd.DataFrame:
-        """Mean and sd by humans and by each metric, one row per system: the thesis's layout.
+        """Mean and sd by humans and by each metric, one row per system, as in the thesis.
 
         Tables 5.1 and 5.2 of the thesis are ``wide("naive")``, Tables 5.3 and 5.4 ``wide("own")``.
         """
@@ -493,9 +495,8 @@ class NaiveTable:
                 lines.append(f"{name:{wide}s}" + "".join(f"  {m:7.3f} ± {s:.3f}" for m, s in cells))
             lines.append("")
         lines.append(
-            "posterior mean ± sd; naive: the metric taken at face value; own: corrected by the "
-            "rated rows "
-            "of the system"
+            "posterior mean ± sd; naive: the metric taken at face value; own: corrected with "
+            "the rated rows of the system"
         )
         if (self.frame["how"] == "pooled").any():
             lines.append(
@@ -524,11 +525,11 @@ class NaiveTable:
         return corrected_forest(frame, ax, label="success rate", confidence=self.confidence)
 
     def errors(self) -> pd.DataFrame:
-        """Error of each way against all human ratings: one row per metric and way.
+        """Error of each method compared with all human ratings: one row per metric and method.
 
         Mean and largest absolute error over the systems, ``kendall`` the rank correlation of the
         means with the truth (NaN where either is constant), ``coverage`` the share of intervals
-        that hold the truth.
+        that contain the truth.
         """
         import pandas as pd
         from scipy.stats import kendalltau
@@ -536,8 +537,7 @@ class NaiveTable:
         known = self.frame[self.frame["truth"].notna()]
         if known.empty:
             raise FewgoldError(
-                "errors need systems of which people rated all items: hold ratings back with "
-                "rated=."
+                "errors need systems with human ratings of all items: hold some back with rated=."
             )
         rows = []
         for (metric, how), part in known.groupby(["metric", "how"], sort=False):
@@ -572,35 +572,34 @@ def naive_table(
 ) -> NaiveTable:
     """Success rates of systems: by humans, by metrics taken at face value, and corrected.
 
-    The ways (``how``):
+    The methods (``how``):
 
     - ``human``: the human ratings of the system alone.
     - ``naive``: the labels of the metric as if a human had given them.
-    - ``own``: ρ and η from the rated items of the system, which inform about α too; the metric
+    - ``own``: ρ and η from the rated items of the system, which also inform about α; the metric
       adds its labels of the unrated items.
-    - ``pooled``: as own, but all systems share ρ and η.
+    - ``pooled``: like own, but all systems share ρ and η.
     - ``transfer``: no human rating of the system is used; ρ and η come from the rated items of
       the other systems.
-    - ``known``: as own, but ρ and η are given numbers.
+    - ``known``: like own, but ρ and η are given.
 
     Parameters
     ----------
     frame
-        A row an item, or an item and system. Items without a human score are unrated.
+        One row per item, or per item and system. Items without a human score are unrated.
     human, metrics, system, adequate, rule, cuts, per_system, strict, orientation
-        As for `roc_table`. Thresholds are chosen on the rated items.
+        As in `roc_table`. Thresholds are chosen on the rated items.
     rated
-        To try things out on data that people rated in full: how many ratings of each system,
-        drawn at random, are used, or the column that says which (1) are. The others are held
-        back for ``truth``.
+        For trials on fully rated data: how many ratings of each system, drawn at random, are used,
+        or a column that marks those used with 1. The others are held back for ``truth``.
     known
-        (ρ, η) of metrics, where they are known.
+        (ρ, η) of metrics, if they are known.
     target
-        ``"process"``: the rate of the process that made the items, as in the thesis.
-        ``"pool"``: the share in this very test set, which is what ``truth`` is; its sds are
-        smaller. Naive estimates are those of a process either way.
+        ``"process"``: the rate of the process that made the items, as in the thesis. ``"pool"``:
+        the share in this test set, which is also ``truth``; its sds are smaller. Naive estimates
+        are always for the process.
     confidence
-        Of the credible intervals.
+        Confidence of the credible intervals.
     rng
         Seed of the draw of ratings.
 
@@ -653,8 +652,8 @@ def naive_table(
             gaps = int(np.isnan(table.scores[metric][table.of(name)]).sum())
             if target == "pool" and gaps:
                 raise DataError(
-                    f"{metric!r} has no score for {gaps} items of {name}, so it says nothing "
-                    "about them: target='pool' needs scores of all items."
+                    f"{metric!r} has no score for {gaps} items of {name}: target='pool' needs "
+                    "scores for all items."
                 )
             for how, those, priors in _corrections(counts, name, (known or {}).get(metric)):
                 rows.append(facts | _estimate_row(how, posterior_of(those, priors, target)))
@@ -683,7 +682,7 @@ def _count_systems(
 
 
 def _at_its_word(own: Counts) -> Counts:
-    """The metric's labels in place of human ones."""
+    """Use the metric's labels in place of human ones."""
     ones = own.metric_ones + own.tp + own.fp
     return Counts(human_ones=ones, human_total=own.metric_total + own._paired_total)
 
@@ -699,8 +698,8 @@ def _corrections(
         metric_ones=own.metric_ones, metric_total=own.metric_total,
     )  # fmt: skip
     if len(counts) > 1:
-        # The labels of paired items tell about this system's α, and those of all systems about
-        # the ρ and η they share: as many factors of the likelihood as with "own".
+        # The labels of paired items inform about this system's α, and those of all systems about
+        # the shared ρ and η: as many factors of the likelihood as with "own".
         cells = np.sum([each._cells for each in counts.values()], axis=0)
         yield "pooled", _with_cells(alone, cells), None
         said = _at_its_word(own)
@@ -718,7 +717,7 @@ def _corrections(
 
 
 def _with_cells(counts: Counts, cells: IntArray) -> Counts:
-    """The same with a 2 × 2 table that informs about ρ and η alone."""
+    """The same counts with a 2 × 2 table that informs only about ρ and η."""
     return replace(
         counts, **dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)), pairs="calibration"
     )
@@ -738,7 +737,7 @@ def _estimate_row(how: str, posterior: Any) -> dict[str, Any]:
 
 
 def _frame_of(rows: list[dict[str, Any]], table: BinaryTable, confidence: float) -> pd.DataFrame:
-    """Rows with mean, sd, interval and, where all items are rated, the truth."""
+    """Rows with mean, sd, interval and, if all items are rated, the truth."""
     import pandas as pd
 
     for row in rows:

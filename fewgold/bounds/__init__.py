@@ -42,7 +42,7 @@ __all__ = [
     "as_bound",
 ]
 
-#: In the order in which people should think of them.
+#: In the order in which users should consider them.
 BOUNDS: Mapping[str, Callable[[], Bound]] = {
     made.name: made
     for made in (
@@ -52,17 +52,17 @@ BOUNDS: Mapping[str, Callable[[], Bound]] = {
     )
 }
 _HINT = (
-    "Those that bet on each rating take a metric too, as star:comet. hoeffding-printed:4 applies "
-    "the formula as Saldías et al. (2022) do, with a range of 4 and without guarantee."
+    "Bounds that bet on each rating also take a metric, as in star:comet. hoeffding-printed:4 "
+    "applies the formula as in Saldías et al. (2022), with a range of 4 and without guarantee."
 )
 _PRINTED = "-printed"
 
 
 def as_bound(bound: Bound | str, known: Mapping[str, Callable[[], Bound]] = BOUNDS) -> Bound:
-    """A bound, or the one of that name; ``star:comet`` uses a metric as well.
+    """A bound from its name (or unchanged); ``star:comet`` uses a metric as well.
 
     ``hoeffding-printed`` applies the formula to any estimate, as Saldías et al. (2022) do;
-    ``hoeffding-printed:4`` takes 4 for the range of the scores.
+    ``hoeffding-printed:4`` uses 4 as the range of the scores.
     """
     if isinstance(bound, Bound):
         return bound

@@ -1,7 +1,7 @@
 """Student's interval, and intervals that adapt to skewness: Hall and empirical likelihood.
 
-Where the shape matters, an estimate under any design is treated as a simple sample of the drawn
-units: their deviations from the mean have the skewness of the error.
+For skewness, an estimate under any design is treated as a simple sample of the drawn units: their
+deviations from the mean have the skewness of the error.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class Student(Bound):
     """Student's t interval with finite population correction.
 
     Approximate: too narrow for very skewed scores and few ratings. Covers every design and
-    estimate. Infinite where there are too few ratings to estimate a spread.
+    estimate. Infinite if there are too few ratings to estimate a spread.
     """
 
     name: ClassVar[str] = "student"
     kind: ClassVar[str] = "approximate"
     assumes: ClassVar[str] = (
-        "any design and estimate, a working model of documents where these were spread; scores "
-        "that are not very skewed"
+        "any design and estimate, with a working model of documents if these were spread; "
+        "scores that are not very skewed"
     )
     reference: ClassVar[str] = "Student (1908); Cochran (1977), Sampling Techniques, section 2.8"
 
@@ -54,8 +54,8 @@ def student_quantile(df: FloatArray, confidence: float) -> FloatArray:
 def _without_spread(estimate: LinearEstimate, confidence: float) -> FloatArray:
     """Largest plausible error of the mean when ratings show no spread; infinite without a scale.
 
-    The rule of three: were a share q of the pool at the end of the scale, n ratings would miss
-    all of it with a chance of (1 − q)^n. Where weights differ, it hides in the heaviest unit.
+    The rule of three: if a share q of the pool were at the end of the scale, n ratings would miss
+    all of it with probability (1 − q)^n. If weights differ, the worst case is in the heaviest unit.
     """
     if estimate.ratings.limits is None:
         return np.where(estimate.spreadless, np.inf, 0.0)
@@ -67,16 +67,16 @@ def _without_spread(estimate: LinearEstimate, confidence: float) -> FloatArray:
 
 # Groups with fewer units than this on average say little about skewness: pairs say nothing.
 _LARGE = 10
-# Below this evenness of the weights, groups that are rated less would seem to be a long tail.
+# With weights less even than this, groups with lower sampling rates would look like a long tail.
 EVEN = 0.95
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Simple samples that represent a batch of estimates where the error's shape matters.
+    """Simple samples that stand in for a batch of estimates to find the shape of the error.
 
-    Deviations of units sum to 0 and their squares to ``members``; they are 0 beyond the draw's own
-    number. ``fraction`` is the sampling fraction implied by the finite population correction.
+    Deviations of units sum to 0 and their squares to ``members``; they are padded with 0.
+    ``fraction`` is the sampling fraction implied by the finite population correction.
     """
 
     units: FloatArray  # (draws, u)
@@ -96,14 +96,14 @@ class Shape:
 def shape_of(estimate: LinearEstimate) -> Shape:
     """The shape of estimates under any design, batch axes flattened.
 
-    Deviations are taken from the mean of all units where groups have few: within a pair they are
-    mirror images and all skewness is lost, though the score is as skewed as before. With uneven
-    weights they are not: differences between groups would then look like skewness of the error.
+    If groups have few units, deviations are taken from the mean of all units: within a pair they
+    are mirror images, which hides the skewness of the scores. With uneven weights they are not,
+    since differences between groups would then look like skewness of the error.
     """
     design = estimate.design
     members, count = count_units(design)
     most = int(members.max())
-    # Groups with something left to chance in them, and draws whose groups are too small.
+    # Groups with sampling error, and draws whose groups are too small.
     some = (design.influence > 0).astype(np.float64)
     used = (group_sum(some, design.groups, int(design.groups.max()) + 1) > 0).sum(-1)
     small = (used > 1) & (count < _LARGE * used) & (count > EVEN * members)
@@ -112,7 +112,7 @@ def shape_of(estimate: LinearEstimate) -> Shape:
         together = replace(design, groups=np.broadcast_to(np.int64(0), design.groups.shape))
         dev = np.where(small[..., None], estimate.deviations(together), dev)
     dev = dev[..., :most]
-    # Weights that vary within a group leave a mean, which is no part of the shape.
+    # Weights that vary within a group leave a nonzero mean, which is not part of the shape.
     dev = dev - dev.sum(-1, keepdims=True) / members[..., None]
     dev = np.where(np.arange(most) < members[..., None], dev, 0.0)
     square = np.square(dev).sum(-1)
@@ -120,7 +120,8 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     mass = design.influence**2
     total = mass.sum(-1)
     part = (mass * design.inclusion).sum(-1) / np.where(total > 0, total, 1.0)
-    # Uneven chances make it another one in every draw: in steps of 4 %, draws share replicates.
+    # With uneven chances it differs in every draw; rounding to steps of 4 % lets draws share
+    # replicates.
     uneven = (np.ptp(design.inclusion, axis=-1) > 1e-9) & (total > 0)
     uneven &= design.kind in (DesignKind.UNEVEN, DesignKind.SYSTEMATIC, DesignKind.BALANCED)
     part = np.where(uneven, np.exp(np.round(25 * np.log(np.where(uneven, part, 1.0))) / 25), part)
@@ -132,7 +133,7 @@ def shape_of(estimate: LinearEstimate) -> Shape:
 
 
 def count_units(design: Design) -> FloatPair:
-    """Units of each draw, and the equivalent number of equal weight: (...) both."""
+    """Number of units in each draw, and the equivalent number of equal weight: (...) both."""
     weights, members = design._by_unit(design.weights), np.full(design.weights.shape[:-1], design.n)
     if design.units is not None:
         members = design.units.max(-1) + 1
@@ -149,8 +150,8 @@ class ShapeBound(Bound):
 
     kind: ClassVar[str] = "approximate"
     assumes: ClassVar[str] = (
-        "any design and estimate, a working model of documents where these were spread; ratings "
-        "that show the shape of the scores"
+        "any design and estimate, with a working model of documents if these were spread; "
+        "ratings that show the shape of the scores"
     )
 
     @abstractmethod
@@ -178,10 +179,10 @@ class ShapeBound(Bound):
 class Hall(ShapeBound):
     """Student's interval, corrected for skewness by Hall's cubic, with a finite population.
 
-    The studentised mean of skewed scores is skewed itself, the other way. With
-    ``A = γ̂/sqrt(n(1−f))``, γ̂ the skewness of the ratings and f = n/N, the function
-    ``g(u) = (∛(1 + 3p(u−q)) − 1)/p``, p = (2−f)A/6 and q = (1−2f)A/6, undoes that up to terms in
-    1/n, and the interval is ``[x̄ − se·g(t), x̄ − se·g(−t)]``.
+    The studentised mean of skewed scores is itself skewed, in the other direction. With ``A =
+    γ̂/sqrt(n(1−f))``, γ̂ the skewness of the ratings and f = n/N, the function ``g(u) = (∛(1 +
+    3p(u−q)) − 1)/p``, p = (2−f)A/6 and q = (1−2f)A/6, undoes that up to terms in 1/n, and the
+    interval is ``[x̄ − se·g(t), x̄ − se·g(−t)]``.
 
     Approximate: covers more often than Student's on skewed scores, but is occasionally very wide,
     when few ratings happen to be very skewed. Covers every design and estimate through the
@@ -214,27 +215,27 @@ def hall_transform(u: FloatArray, a: FloatArray, f: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Likelihood(ShapeBound):
-    """Adjusted empirical likelihood: means that weights close to equal can give.
+    """Adjusted empirical likelihood: the means that nearly equal weights can produce.
 
     A mean m is in the interval if −2 log R(m) ≤ t²(1 − f), where R is the largest product of n
     times the weights of the units, the weights having the mean m. One unit is added, ``extra``
-    times as far from m as the units' mean and on the other side, so that there are such weights
-    for every m. The interval reaches further to the side of the long tail, as it should, without
-    any formula for skewness, and it cannot become extremely wide as Hall's can. t is Student's
-    quantile, and 1 − f the finite population correction.
+    times as far from m as the units' mean and on the other side, so that such weights exist for
+    every m. The interval reaches further towards the long tail, as it should, without any formula
+    for skewness, and it cannot become extremely wide as Hall's can. t is Student's quantile, and 1
+    − f the finite population correction.
 
     Infinite for very few units (fewer than 10 at 95 %), which cannot reject any mean.
 
-    Approximate: right in the limit, and of all intervals here the one with coverage closest to 95 %
+    Approximate: right in the limit, and of all intervals here it has the coverage closest to 95 %
     for its width on skewed scores. Covers every design and estimate through the deviations of its
     units.
 
     Parameters
     ----------
     extra
-        How far out the added unit lies. Chen et al. take max(1, ln(n)/2). A constant suffices
-        (Liu and Chen 2010), and beside Student's quantile more than this would only widen the
-        intervals of many ratings.
+        How far out the added unit is. Chen et al. use max(1, ln(n)/2). A constant suffices (Liu and
+        Chen 2010), and since Student's quantile is used, more would only widen intervals from many
+        ratings.
     """
 
     extra: float = 1.5
@@ -264,8 +265,8 @@ class Likelihood(ShapeBound):
 
 # The farthest mean that an adjusted empirical likelihood allows, for many draws at once ---
 #
-# To n units x of mean 0 one is added beyond the mean that is tried, ``extra`` times as far from it
-# as 0 is. Newton's steps are quick and nearly always settle; a bracket serves where they do not.
+# To n units x of mean 0 one unit is added beyond the candidate mean, ``extra`` times as far from it
+# as 0 is. Newton's method is fast and nearly always converges; otherwise a bracket is used.
 
 _TRIES = 15
 _NEAR = 1e-9
@@ -274,10 +275,10 @@ _NEAR = 1e-9
 def _furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
     """The mean above that of x, 0, at which −2 log R is ``most``: (draws, n), (draws,) -> (draws,).
 
-    Infinite where no mean is rejected.
+    Infinite if no mean is rejected.
     """
     n = x.shape[-1]
-    # Far out only n units on one side and the extra one on the other are left.
+    # In the limit, n units are on one side and the extra one is on the other.
     limit = -2 * (n * np.log((n + 1) * extra / (n * (1 + extra))) + np.log((n + 1) / (1 + extra)))
     found = np.full(most.shape, np.inf)
     live = np.flatnonzero(most < limit)
@@ -288,7 +289,7 @@ def _furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
 
 
 def _newton(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
-    """Newton's steps in the mean and the multiplier together; nan where they did not converge."""
+    """Newton steps in the mean and the multiplier together; NaN if they did not converge."""
     found = np.full(len(x), np.nan)
     live = np.arange(len(x))
     # A column for the extra unit; units move against the mean, the extra one with it.
@@ -303,7 +304,7 @@ def _newton(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
             break
         g = x + move * mean[:, None]
         tilt = 1 + pull[:, None] * g
-        # Half of the way back to no pull keeps all weights above 0 in the end.
+        # Halving the multiplier often enough makes all weights positive.
         while (bad := tilt.min(-1) <= 0).any():
             pull = np.where(bad, pull / 2, pull)
             tilt = 1 + pull[:, None] * g
@@ -325,7 +326,7 @@ def _newton(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
 
 
 def _bracketed(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
-    """The same where that fails: one draw after the other, the multiplier found for each mean."""
+    """Fallback if Newton's method fails: draw by draw, finding the multiplier for each mean."""
     from scipy.optimize import brentq
 
     found = np.empty(len(x))

@@ -14,10 +14,10 @@ from fewgold.common.arrays import IntArray
 from fewgold.design import DesignKind
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
-#: Units drawn (segments, or documents drawn as a whole) up to which Hall's and the bootstrap's
-#: intervals are chosen.
+#: Largest numbers of drawn units (segments, or documents drawn as a whole) for which Hall's and the
+#: bootstrap's intervals are chosen.
 HALL_BELOW, BOOTSTRAP_BELOW = 16, 50
-#: Documents of uneven length below which Hall's interval is chosen for them, else the likelihood.
+#: For fewer documents of uneven length than this, Hall's interval is chosen, else the likelihood.
 UNEVEN_BELOW = 10
 
 _CHOICES: tuple[Bound, ...] = (Hall(), BootstrapT(), Likelihood(), Hypergeometric())
@@ -26,7 +26,7 @@ _HALL, _BOOTSTRAP, _LIKELIHOOD, _EXACT = range(4)
 
 @dataclass(frozen=True)
 class Auto(Bound):
-    """The interval that simulations found best for such ratings; summaries say which it was.
+    """The interval that performed best in simulations for such ratings; summaries name it.
 
     ==========================================================  ===================================
     ratings all 0 or 1, the limits; simple random sample;       `Hypergeometric`, exact if the pool
@@ -38,16 +38,16 @@ class Auto(Bound):
     ==========================================================  ===================================
 
     A unit is what was drawn as a whole: a segment, or a document. Skewness needs no special case:
-    all three approximate intervals adapt to it, and reach further to the side of the long tail.
-    Empirical likelihood is the narrowest of them and covers too often where units are few and not
-    skewed; Hall's is the widest and the best choice for very few units. Documents drawn as a whole
-    are skewed in another way: one long document may hold a third of all the variance. There the
-    bootstrap covers 89 to 93 %, and the likelihood, the more careful one, 94 to 97 %.
+    all three approximate intervals adapt to it, and reach further towards the long tail. Empirical
+    likelihood is the narrowest of them, and conservative if units are few and not skewed; Hall's is
+    the widest and the best choice for very few units. Documents drawn as a whole are skewed in
+    another way: one long document may hold a third of all the variance. There the bootstrap covers
+    89 to 93 %, and the more conservative likelihood 94 to 97 %.
 
-    Scores count as having two values if all ratings lie at the limits and these are 0 and 1. For
-    confidences above 99.9 % Hall's takes the bootstrap's place. It never chooses a guaranteed bound
-    for other scores, because an interval that holds in the worst case is 1.1 to 1.7 times as wide
-    on real ratings (`STaR`): ask for one by name.
+    Scores count as binary if the limits are 0 and 1 and all ratings are at the limits. For
+    confidences above 99.9 % Hall's interval replaces the bootstrap. A guaranteed bound is never
+    chosen for other scores, because an interval that holds in the worst case is 1.1 to 1.7 times as
+    wide on real ratings (`STaR`); to get one, name it.
 
     The evidence: ``python benchmarks/intervals.py --choose``.
     """
@@ -58,7 +58,7 @@ class Auto(Bound):
     reference: ClassVar[str] = "docs/intervals.md"
 
     def resolve(self, estimate: LinearEstimate, confidence: float = 0.95) -> Bound:
-        """The bound chosen for one study; of a batch every draw has its own."""
+        """The bound chosen for one study; in a batch every draw has its own."""
         return self if np.ndim(estimate.value) else _CHOICES[int(_chosen(estimate, confidence))]
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
@@ -76,15 +76,15 @@ class Auto(Bound):
 def _chosen(estimate: LinearEstimate, confidence: float) -> IntArray:
     """Position of the bound among the choices, for each draw: (...)."""
     members, count = count_units(estimate.design)
-    count = count + 1e-6  # sixteen equal units are sixteen
+    count = count + 1e-6  # guards against rounding errors for equal units
     code = np.where(count < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
-    # No number of replicates that one would wait for tells the tails of more than 99.9 %.
+    # Tails beyond 99.9 % would take an impractical number of replicates.
     few = count < (HALL_BELOW if confidence <= 0.999 else BOOTSTRAP_BELOW)
     code = np.where(few, _HALL, code)
     if estimate.design.kind == DesignKind.CLUSTERS:
         uneven = count < EVEN * members
         code = np.where(uneven, np.where(count < UNEVEN_BELOW, _HALL, _LIKELIHOOD), code)
-    # Where scores have two values and the exact interval covers the estimate.
+    # Draws with binary scores for which the exact interval covers the estimate.
     scores, limits = estimate.ratings.scores, estimate.ratings.limits
     if limits != (0.0, 1.0) or not estimate.design.drawn_as("simple") or estimate.tuned:
         return code

@@ -11,28 +11,28 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 
 
 def design_hint(design: Design) -> str:
-    """Bounds for samples of that design."""
+    """A hint naming bounds that cover this design."""
     if design.drawn_as("stratified"):
         return (
             "bound=StratifiedBetting(), which covers it, or bound=Student(), which is approximate"
         )
     if design.drawn_as("waves"):
         return (
-            "bound=Student(), which is approximate: a top-up makes two waves, and the size of the "
-            "second may have been chosen by looking at the first. To look and go on with a "
+            "bound=Student(), which is approximate: with a top-up, the size of the second wave "
+            "may have been chosen by looking at the first. To look and continue with a "
             "guarantee, see fewgold.bounds.sequence and fewgold stop"
         )
     if design.gaps:
         return (
-            "bound=Auto() or bound=Student(), which are approximate: that the unrated segments are "
-            "missing at random is an assumption, and no guarantee can rest on it. "
-            "PartialRatings.bounds(estimator) assumes nothing of them and keeps the guarantee"
+            "bound=Auto() or bound=Student(), which are approximate: no guarantee can rest on "
+            "the assumption that unrated segments are missing at random. "
+            "PartialRatings.bounds(estimator) assumes nothing about them and keeps the guarantee"
         )
     return "bound=Student(), which is approximate and covers every design"
 
 
 def limits_hint(name: str) -> str:
-    """The hint shown where the limits of the scale are not known."""
+    """The hint shown if the limits of the scale are not known."""
     return (
         f"{name} needs the limits of the scale. Give them with the ratings, "
         "sample.rate(scores, limits=(0, 25)), from the scale and not from the answers; or use "
@@ -40,15 +40,15 @@ def limits_hint(name: str) -> str:
     )
 
 
-# Room for rounding, as a share of the scale: what is just possible is in the interval.
+# Tolerance for rounding, as a share of the scale, so that barely possible values are included.
 ROUNDING = 1e-13
 
 
 def clip_to_possible(estimate: LinearEstimate, interval: Interval, span: float) -> Interval:
-    """Clips an interval to the means that the scale allows, whatever the unrated scores are.
+    """Clip an interval to the means that the scale allows, whatever the unrated scores are.
 
-    N·mean is the sum of what was rated and N − n values between the limits, whatever the design. No
-    chance is involved, so an interval keeps its guarantee, and is a point at n = N.
+    N·mean is the sum of the rated scores and N − n values between the limits, whatever the design.
+    This is certain, so an interval keeps its guarantee, and is a point at n = N.
     """
     left = estimate.residuals
     if estimate.limits is not None:
@@ -64,7 +64,7 @@ def clip_to_possible(estimate: LinearEstimate, interval: Interval, span: float) 
 
 
 class TwoTailedBound(Bound):
-    """A bound for scores between known limits, ``upper`` of whose misses are at its upper end."""
+    """A bound for scores between known limits; ``upper`` is the upper end's share of misses."""
 
     upper: float
 
@@ -90,7 +90,7 @@ def tail_misses(confidence: float, upper: float) -> FloatArray:
 
 
 def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
-    """Scores moved to the scale from 0 to 1."""
+    """Rescale scores to the range from 0 to 1."""
     return np.clip((scores - limits[0]) / (limits[1] - limits[0]), 0.0, 1.0)
 
 
@@ -111,7 +111,7 @@ def interval_of_totals(
 ) -> Interval:
     """The interval, from the smallest and largest unrated total on the unit scale.
 
-    Never beyond what is possible at all, and wide enough to hold the value of the estimate.
+    Clipped to possible values, and wide enough to contain the value of the estimate.
     """
     scores, value, size = estimate.ratings.scores, estimate.value, estimate.design.size
     low, high = limits

@@ -1,14 +1,14 @@
-"""Betting on the scores of a simple random sample, read one by one in the random order of drawing.
+"""Betting on the scores of a simple random sample, one by one in the random order of drawing.
 
-Scores are moved to [0, 1]. If m is the mean of the pool, the mean of the segments that were not
-drawn before rating t is μ_t(m) = (N m − x_1 − … − x_{t−1})/(N − t + 1), and x_t is a fair draw from
-it. So the capital Π (1 + λ_t (x_t − μ_t)) of a bettor with bets λ_t ≥ 0 on high scores, fixed
-before x_t is seen, is a nonnegative martingale if m is the mean, and a supermartingale if the mean
-is less: the chance that it ever reaches 1/δ is δ at most (Ville 1939; Waudby-Smith and Ramdas 2020,
-theorem 3.1). Means at which it does are rejected, and the rest is the interval. For its other end
-the scale is turned.
+Scores are moved to [0, 1]. If m is the mean of the pool, the mean of the segments not drawn before
+rating t is μ_t(m) = (N m − x_1 − … − x_{t−1})/(N − t + 1), and x_t is a fair draw from it. So the
+capital Π (1 + λ_t (x_t − μ_t)) of a bettor with bets λ_t ≥ 0 on high scores, fixed before x_t is
+seen, is a nonnegative martingale if m is the mean, and a supermartingale if the mean is less: the
+chance that it ever reaches 1/δ is δ at most (Ville 1939; Waudby-Smith and Ramdas 2020, theorem
+3.1). Means at which it does are rejected, and the rest form the interval. The other end is found by
+reversing the scale.
 
-To keep clear of rounding, m is written as (x_1 + … + x_n + r)/N, where r ≥ 0 is the sum of the
+To avoid rounding errors, m is written as (x_1 + … + x_n + r)/N, where r ≥ 0 is the sum of the
 unrated scores. Then N m − x_1 − … − x_{t−1} = r + x_t + … + x_n, and none of these is negative.
 """
 
@@ -30,11 +30,11 @@ from fewgold.bounds.base import (
 from fewgold.common.arrays import FloatArray, FloatPair, IntArray, batches
 from fewgold.estimate import Interval, LinearEstimate
 
-# What is expected of the variance before the first rating, and how many ratings that counts for. A
-# poor guess costs width, never coverage; nor does the cap.
+# Prior variance before the first rating, and its weight in ratings. A poor guess costs width, never
+# coverage; the same holds for the cap.
 PRIOR, WEIGHT = 0.05, 2.0
 CAP = 0.9
-# Bets for a lower confidence than 80 % are those for 80 %: they would be too small to be useful.
+# Below 80 % confidence the bets for 80 % are used, since smaller ones would be useless.
 _MOST = 0.1
 
 
@@ -42,8 +42,8 @@ _MOST = 0.1
 class OrderedBound(TwoTailedBound):
     """A bound that uses the ratings in the order of drawing, and the limits of the scale.
 
-    It does not look at residuals, and holds for the mean of the pool whatever estimator made the
-    value. It covers simple random samples, whose order of drawing is random.
+    It ignores residuals, and holds for the mean of the pool whatever the estimator. It covers
+    simple random samples, whose order of drawing is random.
     """
 
     metric: str | None = None
@@ -57,7 +57,7 @@ class OrderedBound(TwoTailedBound):
 
     @abstractmethod
     def _smallest_total(self, side: Bets, miss: FloatArray) -> FloatArray:
-        """Smallest unrated total, wrong with a chance of ``miss`` at most: (rows,)."""
+        """Smallest unrated total not rejected, wrong with probability at most ``miss``: (rows,)."""
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         limits = checked_limits(self.name, estimate)
@@ -76,21 +76,21 @@ class Betting(OrderedBound):
 
     A mean m is rejected if the capital of a bettor against it, rating by rating, ever reaches 1/δ
     times the initial capital: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))`` with ``μ_s(m) = (N m −
-    S_{s−1})/(N − s + 1)``, for either side with δ/2. The bets are ``λ_s = w_s sqrt(2 ln(2/δ) /
-    (v_{s−1} Σ w²))``, capped at ``0.9/μ_s``, where v is the variance of the ratings before and
-    ``w_s = (N−n)/(N−s)``: the error of a wrong mean grows as the pool runs out.
+    S_{s−1})/(N − s + 1)``, on each side with δ/2. The bets are ``λ_s = w_s sqrt(2 ln(2/δ) /
+    (v_{s−1} Σ w²))``, capped at ``0.9/μ_s``, where v is the variance of the earlier ratings and
+    ``w_s = (N−n)/(N−s)``, since the error of a wrong mean grows as the pool is used up.
 
-    Guaranteed for every population between the limits, simple random samples and ratings in the
-    order they were drawn in. It narrows with the spread of the scores, which Hoeffding's does
-    not. The capital is decreasing in m, so each end is the root of one function.
+    Guaranteed for every population between the limits, simple random samples, and ratings in the
+    order of drawing. It is narrower for a smaller spread of the scores, unlike Hoeffding's bound.
+    The capital is decreasing in m, so each end is the root of one function.
 
     Parameters
     ----------
     metric
-        Name of a metric, or ``"mean"`` for the mean of all, that takes a part of the spread away: a
-        control variate with slopes from the ratings before. Fix it before the ratings come.
+        Name of a metric, or ``"mean"`` for the mean of all, used as a control variate with slopes
+        from earlier ratings to reduce the spread. Fix it before any rating is known.
     upper
-        Share of the misses that the upper end may have. Fix it before the ratings come.
+        Share of the error probability at the upper end. Fix it before any rating is known.
 
     References
     ----------
@@ -109,14 +109,14 @@ class Betting(OrderedBound):
 
 
 def fixed_size_total(side: Bets, miss: FloatArray) -> FloatArray:
-    """Smallest unrated total that is not rejected, by bets for a size fixed before: (rows,)."""
+    """Smallest unrated total not rejected, by bets for a size fixed beforehand: (rows,)."""
     rows, n = side.rest.shape
     unrated = float(side.size - n)
     weight = unrated / (side.left - 1)
     variance = running_variance(side.payoff, PRIOR, WEIGHT)
     drive = 2 * np.log(1 / np.minimum(miss, _MOST)) / np.square(weight).sum()
     bets = weight * np.sqrt(drive[:, None] / variance)
-    # Capital that grew evenly would reach its goal that far below the mean of the ratings.
+    # If capital grew evenly, it would reach its goal this far below the mean of the ratings.
     off = unrated * np.sqrt(variance[:, -1] * drive)
     start = unrated * side.payoff.mean(-1) - 1.1 * off
     ends = (np.zeros(rows), np.full(rows, unrated))
@@ -128,16 +128,16 @@ def fixed_size_total(side: Bets, miss: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Bets:
-    """Bets on high scores, one row per draw, with all that their capital depends on: (rows, n)."""
+    """Bets on high scores, one row per draw, and what their capital depends on: (rows, n)."""
 
     rest: FloatArray  # sum of the ratings from this one on, in [0, 1] each
-    payoff: FloatArray  # the rating, less the control variate
-    margin: FloatArray | None  # by how much the control variate may lower a payoff below 0
+    payoff: FloatArray  # the rating minus the control variate
+    margin: FloatArray | None  # how far below 0 the control variate may push a payoff
     size: int  # segments in the pool
 
     @classmethod
     def of(cls, estimate: LinearEstimate, limits: tuple[float, float], metric: str | None) -> Bets:
-        """On high scores for all draws, and then, the scale turned, on low ones: 2 draws rows."""
+        """Bets on high scores for all draws, then on low ones with the scale reversed."""
         n, size, sample = estimate.n, estimate.design.size, estimate.ratings.sample
         scores = to_unit(estimate.ratings.scores.reshape(-1, n), limits)
         x = np.concatenate([scores, 1.0 - scores])
@@ -159,22 +159,22 @@ class Bets:
         return replace(self, rest=self.rest[chosen], payoff=self.payoff[chosen], margin=margin)
 
     def log_capital(self, unrated: FloatArray, bets: FloatArray, cap: float) -> FloatArray:
-        """Logarithm of the highest capital, if the unrated scores sum to ``unrated``: (rows,)."""
+        """Logarithm of the highest capital if the unrated scores sum to ``unrated``: (rows,)."""
         mean = self.rest + unrated[:, None]
         mean /= self.left
         capital = capital_factors(mean, self.payoff, self.margin, bets, cap)
         with np.errstate(over="ignore", under="ignore"):
             np.cumprod(capital, axis=-1, out=capital)
-        # Capital without end counts as a lot: the search goes by its logarithm.
+        # Infinite capital is replaced by a large number, since the search uses its logarithm.
         return np.asarray(np.log(np.minimum(capital.max(-1), 1e300)))
 
 
 def capital_factors(
     mean: FloatArray, payoff: FloatArray, margin: FloatArray | None, bets: FloatArray, cap: float
 ) -> FloatArray:
-    """Factors 1 + λ (payoff − μ) by which ratings multiply the capital; they overwrite ``mean`` μ.
+    """Factors 1 + λ (payoff − μ) by which ratings multiply the capital; overwrites ``mean`` μ.
 
-    Bets λ are capped at ``cap / (μ + margin)``, so that no rating takes more than that share of the
+    Bets λ are capped at ``cap / (μ + margin)``, so that no rating loses more than this share of the
     capital. Each factor is decreasing in the mean of the pool, and so is the capital.
     """
     most = mean.copy() if margin is None else mean + margin
@@ -204,11 +204,11 @@ def control_variate(
 ) -> tuple[FloatArray, FloatPair]:
     """A predictable control variate: a metric's prediction of each rating, and its range.
 
-    β_{t−1} (z_t − mean of z over all segments not drawn before) has mean 0 given the past, so that
-    subtracting it from x_t leaves the bet fair. ``metric`` (N,) is the pool's, ``rows`` (draws, n)
-    the segments in the order of drawing. Slopes β come from the ratings before, are shrunk by
+    β_{t−1} (z_t − mean of z over all segments not drawn before) has mean 0 given the past, so
+    subtracting it from x_t keeps the bet fair. ``metric`` (N,) is the pool's, ``rows`` (draws, n)
+    the segments in the order of drawing. Slopes β come from earlier ratings, are shrunk by
     (t−1)/(t−1+shrink), and are 0 for the first ``start`` ratings. Any function of the metrics is
-    fair: extreme values are moved to 3 standard deviations, so that a few of them do not force
+    fair: extreme values are clipped to 3 standard deviations, so that a few of them do not force
     small bets.
     """
     spread = metric.std()
@@ -227,7 +227,7 @@ def control_variate(
 
 
 def _before(values: FloatArray) -> FloatArray:
-    """Sums of the values before each one."""
+    """Cumulative sums of the values before each one."""
     out = np.zeros(values.shape)
     np.cumsum(values[:, :-1], axis=-1, out=out[:, 1:])
     return out
@@ -235,9 +235,9 @@ def _before(values: FloatArray) -> FloatArray:
 
 # The search for the end of an interval, for many draws at once ---
 
-# Ends are found to this share of the scale, and on the safe side.
+# Ends are found to this share of the scale, rounded outwards.
 PRECISION = 1e-6
-# Numbers that are worked on at once: they should stay in the cache.
+# Numbers to process at once: they should stay in the cache.
 _BLOCK = 1 << 15
 
 
@@ -251,9 +251,8 @@ def smallest_unrated(
 ) -> FloatArray:
     """Smallest unrated total that the betting test does not reject, rounded down: (rows,).
 
-    A total is rejected if the logarithm of its capital ever reaches ``goal``. ``within`` are the
-    ends of the search: nothing beyond them is searched. ``guess`` is where to start, and by how
-    much to move at first.
+    A total is rejected if the logarithm of its capital ever reaches ``goal``. ``within`` holds the
+    ends of the search, ``guess`` the starting point and the first step.
     """
     low, high = (np.asarray(end, dtype=np.float64) for end in within)
     start, step = guess or (low + (high - low) / 2, (high - low) / 4)
@@ -267,11 +266,11 @@ def smallest_unrated(
 def _search(
     side: Bets, bets: FloatArray, goal: FloatArray, cap: float, places: FloatArray
 ) -> FloatArray:
-    """Where the maximum capital falls below its goal: the rejected end of the last bracket.
+    """Find where the maximum capital falls below its goal: the rejected end of the last bracket.
 
-    Steps that double until the place is between two points, then false position, and bisection
-    where three of its steps gained less. Draws are independent of each other, so that a batch gives
-    the same as single draws.
+    Doubling steps until the root is bracketed, then false position, with bisection if three of its
+    steps gained less. Draws are independent of each other, so that a batch gives the same as single
+    draws.
     """
     low, high, start, step = places
     near = PRECISION * side.size
@@ -310,7 +309,7 @@ def _search(
 def anderson_bjorck(f: FloatArray, f_a: FloatArray, f_b: FloatArray, last: FloatArray) -> FloatPair:
     """Values at the ends of a bracket after a point with value f has replaced one of them.
 
-    Where the same end moves again (``last`` is 1 for a, −1 for b), the value at the other one is
+    If the same end moves again (``last`` is 1 for a, −1 for b), the value at the other one is
     scaled down, so that it moves too (Anderson and Björck 1973).
     """
     up = f >= 0
@@ -321,14 +320,14 @@ def anderson_bjorck(f: FloatArray, f_a: FloatArray, f_b: FloatArray, last: Float
     return np.where(up, f, f_a * scale), np.where(up, f_b * scale, f)
 
 
-# STaR: bets that go by the capital that is still missing ---
+# STaR: bets that depend on the capital still missing ---
 
 STAR_CAP, EAGER, AIM = 0.95, 0.9, 1.1
-# The share of the misses that is spent on finding where to look.
+# The share of the error probability spent on finding the starting point.
 _SCOUT = 0.01
 # Width of a cell, as a share of twice the standard error of a binary score.
 _CELL = 0.04
-# Means that are tried at once, and numbers that are worked on at once.
+# Means to try at once, and numbers to process at once.
 _WIDTH = 12
 _STAR_BLOCK = 1 << 19
 
@@ -337,26 +336,26 @@ _STAR_BLOCK = 1 << 19
 class STaR(OrderedBound):
     """STaR bets (Voráček and Orabona 2025), adapted to samples without replacement.
 
-    As `Betting`, but each bet depends on how far the capital is from its goal and on how much of
-    the sample is left: ``λ_t = 0.9 w_t sqrt(2 ln(1.1/(δ K_{t−1})) / (v_t Σ_{s≥t} w_s²))``, capped
-    at ``0.95/μ_t``, with ``v_t = σ̂² + (x̄ − μ_t)₊²`` from the ratings before.
+    Like `Betting`, but each bet depends on how far the capital is from its goal and on how much of
+    the sample remains: ``λ_t = 0.9 w_t sqrt(2 ln(1.1/(δ K_{t−1})) / (v_t Σ_{s≥t} w_s²))``, capped
+    at ``0.95/μ_t``, with ``v_t = σ̂² + (x̄ − μ_t)₊²`` from the earlier ratings.
 
-    Guaranteed for every population between the limits, simple random samples of a size that was
-    fixed before, and ratings in the order they were drawn in. Since K depends on the mean in
-    question, so do the bets, and the capital need not be decreasing in the mean. So the scale is
-    cut beforehand into cells, and all means of a cell are judged by the bets for its upper end:
-    with these it is decreasing, within the cell and towards its end. The end of the interval lies
-    in the first cell whose end is not rejected. A true mean below it would have been rejected by
-    the bets of its own cell, which has a chance of δ at most. `Betting` with a hundredth of the
-    error probability gives the starting point.
+    Guaranteed for every population between the limits, simple random samples of a size fixed
+    beforehand, and ratings in the order of drawing. Since K depends on the candidate mean, so do
+    the bets, and the capital need not be decreasing in the mean. So the scale is divided beforehand
+    into cells, and all means of a cell are tested with the bets for its upper end: with these the
+    capital is decreasing within the cell. The end of the interval is in the first cell whose end is
+    not rejected. A true mean below it would have been rejected by the bets of its own cell, which
+    has probability at most δ. `Betting` with a hundredth of the error probability gives the
+    starting point.
 
     Parameters
     ----------
     metric
-        Name of a metric, or ``"mean"`` for the mean of all, that takes a part of the spread away: a
-        control variate with slopes from the ratings before. Fix it before the ratings come.
+        Name of a metric, or ``"mean"`` for the mean of all, used as a control variate with slopes
+        from earlier ratings to reduce the spread. Fix it before any rating is known.
     upper
-        Share of the misses that the upper end may have. Fix it before the ratings come.
+        Share of the error probability at the upper end. Fix it before any rating is known.
 
     References
     ----------
@@ -375,7 +374,8 @@ class STaR(OrderedBound):
         goal = -np.log((1 - _SCOUT) * miss)
         floor = fixed_size_total(side, _SCOUT * miss)
         total = side.rest[:, 0]
-        # Cells are as wide at each mean as a binary score would be uncertain there.
+        # The width of cells at each mean is proportional to the standard error of a binary score
+        # there.
         angle = _CELL * np.sqrt((1 - n / side.size) / n)
         last = int(np.ceil(np.pi / 2 / angle))
         start = np.arcsin(np.sqrt(np.clip((total + floor) / side.size, 0.0, 1.0)))
@@ -400,7 +400,7 @@ class STaR(OrderedBound):
 
 
 def _play(side: Bets, unrated: FloatArray, goal: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Bet against each of the means that correspond to ``unrated`` totals (rows, means).
+    """Bet against each of the means given by ``unrated`` totals (rows, means).
 
     The first mean that is not rejected, or their number (rows,), and the bets for it (rows, n).
     """
@@ -416,7 +416,7 @@ def _play_block(side: Bets, unrated: FloatArray, goal: FloatArray) -> tuple[IntA
     before = np.arange(n, dtype=np.float64)
     weight = np.square((side.size - n) / (side.left - 1))
     ahead = weight / np.cumsum(weight[::-1])[::-1]
-    # Ratings first: (n, rows, means), so that each step of the game is one piece of memory.
+    # Ratings first: (n, rows, means), so that each step of the game is contiguous in memory.
     mean = (side.rest.T[:, :, None] + unrated) / side.left[:, None, None]
     seen = np.zeros((n, rows))
     np.cumsum(side.payoff.T[:-1], axis=0, out=seen[1:])
@@ -429,9 +429,12 @@ def _play_block(side: Bets, unrated: FloatArray, goal: FloatArray) -> tuple[IntA
     most = mean if side.margin is None else mean + side.margin.T[:, :, None]
     most = STAR_CAP / np.maximum(most, 1e-300)
     gain = side.payoff.T[:, :, None] - mean
-    # One step after the other, so what counts is how many operations a step takes.
+    # Steps are sequential, so the number of operations per step matters.
     lacking = np.broadcast_to(goal[:, None] + np.log(AIM), unrated.shape).copy()
-    least, step = lacking.copy(), np.empty(unrated.shape)  # of the logarithm that is still missing
+    least, step = (
+        lacking.copy(),
+        np.empty(unrated.shape),
+    )  # the part of the log capital still missing
     zero, one = np.zeros(unrated.shape), np.ones(unrated.shape)
     for bet, cap, won in zip(drive, most, gain, strict=True):
         np.maximum(lacking, zero, out=step)

@@ -1,6 +1,6 @@
 """Bootstrap intervals: bootstrap-t, BCa, and Rao and Wu's rescaled bootstrap.
 
-Replicates are drawn once with a fixed seed, and shared by all draws of a size.
+Replicates are drawn once with a fixed seed, and shared by all draws of the same size.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from fewgold.design import Design
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
-# Draws whose replicates are held at once.
+# Number of draws whose replicates are held at once.
 _DRAWS = 1024
-# Pools of more than this many times the sample hardly differ from endless ones.
+# Pools larger than this many times the sample are practically infinite.
 _LARGEST = 1000
-# Replicates beyond each end of an interval, at the least, and replicates at the most.
+# Fewest replicates beyond each end of an interval, and the most replicates in all.
 _BEYOND, _MOST = 10, 20_000
 
 
@@ -43,7 +43,7 @@ class Replicated(Bound):
         if needed > max(_MOST, self.replicates):
             raise FewgoldError(
                 f"{self.name} would need {needed:,} replicates to resolve the tails at a "
-                f"confidence of {confidence:.10g}; {_MOST:,} is the most. Use bound=Hall() or "
+                f"confidence of {confidence:.10g}; the limit is {_MOST:,}. Use bound=Hall() or "
                 "bound=Student()."
             )
         return max(self.replicates, needed)
@@ -53,9 +53,9 @@ class Replicated(Bound):
 def pseudo_samples(n: int, size: int, replicates: int) -> FloatPair:
     """Samples of n from pseudo-populations made of a sample of n (Booth, Butler and Hall 1994).
 
-    Each pseudo-population holds every unit size // n times, and a random rest of size % n units
-    once more. Returned are the shares of each unit in the samples and in the pseudo-populations
-    that they come from: (replicates, n) both.
+    Each pseudo-population holds every unit size // n times, and a random subset of size % n units
+    once more. Returns the shares of each unit in the samples and in their pseudo-populations:
+    (replicates, n) both.
     """
     rng = np.random.default_rng([n, size, replicates])
     copies, rest = divmod(size, n)
@@ -69,7 +69,7 @@ def pseudo_samples(n: int, size: int, replicates: int) -> FloatPair:
 
 
 def by_size(shape: Shape) -> Iterator[tuple[IntArray, FloatArray, int]]:
-    """Draws grouped by number of units and pool size: which, their units, and the pool's size."""
+    """Group draws by number of units and pool size: their indices, units, and pool size."""
     members = shape.members.astype(np.int64)
     fraction = np.maximum(shape.fraction, 1 / _LARGEST)
     size = np.maximum(np.rint(members / fraction).astype(np.int64), members + 1)
@@ -80,7 +80,7 @@ def by_size(shape: Shape) -> Iterator[tuple[IntArray, FloatArray, int]]:
 
 
 def quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
-    """Quantile of each row at a chance of its own: (draws, replicates), (draws,) -> (draws,)."""
+    """Quantile of each row at its own probability: (draws, replicates), (draws,) -> (draws,)."""
     line = np.sort(values, axis=-1)
     place = np.clip(chance, 0.0, 1.0) * (values.shape[-1] - 1)
     below = np.floor(place).astype(np.int64)
@@ -94,10 +94,10 @@ def quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
 class BootstrapT(Replicated, ShapeBound):
     """Bootstrap-t interval with a finite population.
 
-    Samples of the same size are drawn from pools made of copies of the sample, without replacement
-    as the sample itself was, and the quantiles of their studentised errors replace Student's. A
-    replicate's standard deviation is at least a third of the sample's: where most scores are equal
-    some replicates have almost no spread, and their statistic has no meaning.
+    Samples of the same size are drawn without replacement from pools made of copies of the sample,
+    and the quantiles of their studentised errors replace Student's. A replicate's standard
+    deviation is set to at least a third of the sample's: if most scores are equal, some replicates
+    have almost no spread, and their statistic is meaningless.
 
     Approximate. The replicates come from a fixed seed and depend on n and N alone, so that the
     interval is a function of the ratings. Covers every design and estimate through the deviations
@@ -106,7 +106,7 @@ class BootstrapT(Replicated, ShapeBound):
     Parameters
     ----------
     replicates
-        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
+        Number of bootstrap samples; more are drawn if a higher confidence requires them.
     """
 
     name: ClassVar[str] = "bootstrap-t"
@@ -127,7 +127,7 @@ class BootstrapT(Replicated, ShapeBound):
             np.maximum(variance, 1 / 9, out=variance)
             error = units @ (samples - pools).T
             t = error / np.sqrt(variance * ((1 - n / size) / n))
-            # Degrees of freedom that slopes or uneven weights took are not seen by the replicates.
+            # Replicates do not account for degrees of freedom used by slopes or uneven weights.
             grow = student_quantile(df[which], confidence)
             grow = grow / student_quantile(np.full(which.size, n - 1.0), confidence)
             low[which] = -quantiles(t, np.full(which.size, 1 - miss)) * grow
@@ -139,10 +139,11 @@ class BootstrapT(Replicated, ShapeBound):
 class BCa(Replicated, ShapeBound):
     """Bias-corrected and accelerated bootstrap interval with a finite population.
 
-    Quantiles of the error in samples from pools made of copies of the sample, moved by the bias
+    Quantiles of the error in samples from pools made of copies of the sample, shifted by the bias
     z₀ and the acceleration a. For a share f of the pool, ``a = (1+f) γ̂ / (6 sqrt(n(1−f)))`` makes
-    the interval agree with Hall's up to terms in 1/n; at f = 0 it is the usual one, that of
-    `scipy.stats.bootstrap`, which has no finite pools. Student's quantile replaces the normal one.
+    the interval agree with Hall's up to terms in 1/n; at f = 0 it is the usual acceleration, as in
+    `scipy.stats.bootstrap`, which does not handle finite pools. Student's quantile replaces the
+    normal one.
 
     Approximate. The replicates come from a fixed seed and depend on n and N alone. Covers every
     design and estimate through the deviations of its units.
@@ -150,7 +151,7 @@ class BCa(Replicated, ShapeBound):
     Parameters
     ----------
     replicates
-        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
+        Number of bootstrap samples; more are drawn if a higher confidence requires them.
     """
 
     name: ClassVar[str] = "bca"
@@ -170,13 +171,13 @@ class BCa(Replicated, ShapeBound):
             samples, pools = pseudo_samples(n, size, replicates)
             error = units @ (samples - pools).T
             error /= np.sqrt((1 - n / size) / n * size / (size - 1))
-            # Errors of 0 count half, as they do where rounding makes them slightly more or less.
+            # Errors of 0 count half, as if rounding made them positive or negative at random.
             below = ((error < -1e-9).mean(-1) + (error < 1e-9).mean(-1)) / 2
             bias = ndtri(np.clip(below, edge, 1 - edge))
             t, a = student_quantile(df[which], confidence), accelerate[which]
             for end, u in zip(ends, (-t, t), strict=True):
                 w = bias + u
-                # At a·w = 1 the move has no end: the last quantile is all that is left.
+                # At a·w = 1 the shift is infinite, so the last quantile is used.
                 move = w / np.maximum(1 - a * w, 0.1)
                 end[which] = quantiles(error, ndtr(bias + move))
         return ends[0], ends[1]
@@ -184,20 +185,20 @@ class BCa(Replicated, ShapeBound):
 
 @dataclass(frozen=True)
 class RaoWu(Replicated):
-    """Rescaled bootstrap of Rao and Wu: units drawn anew within each stratum.
+    """Rescaled bootstrap of Rao and Wu: units resampled within each stratum.
 
-    Of a stratum with m units, m − 1 are drawn with replacement, and their deviations are scaled so
-    that the replicates have the variance that the design gives, finite population correction
-    included. Percentiles of the replicates, at the chances that Student's quantile has in the
-    normal distribution.
+    From a stratum with m units, m − 1 are drawn with replacement, and their deviations are scaled
+    so that the replicates have the variance of the design, including the finite population
+    correction. The ends are percentiles of the replicates, at the normal probabilities of Student's
+    quantiles.
 
-    Approximate: it knows the strata, but not the skewness of the studentised mean, and covers
+    Approximate: it accounts for strata but not for the skewness of the studentised mean, and covers
     about as often as Student's. Covers every design and estimate.
 
     Parameters
     ----------
     replicates
-        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
+        Number of bootstrap samples; more are drawn if a higher confidence requires them.
     """
 
     name: ClassVar[str] = "rao-wu"
@@ -222,7 +223,7 @@ class RaoWu(Replicated):
         draws = np.flatnonzero(usable)
         alike = bool((groups == groups[:1]).all())
         for part in [draws] if alike and draws.size else draws[:, None]:
-            own_units = groups[part[0]][groups[part[0]] >= 0]  # without those that pad a batch
+            own_units = groups[part[0]][groups[part[0]] >= 0]  # without the padding of a batch
             factors = _factors(own_units.tobytes(), self._enough(confidence))
             error = dev[part][:, : own_units.size] @ factors.T
             error *= (se[part] / error.std(-1))[:, None]
@@ -251,7 +252,7 @@ def _factors(groups: bytes, replicates: int) -> FloatArray:
     start = np.concatenate([[0], np.cumsum(size)])[:-1][code[order]]
     rng = np.random.default_rng([own.size, replicates])
     pick = start + (rng.random((replicates, own.size)) * m).astype(np.int64)
-    drawing = np.arange(own.size) != start  # one less than there are units in the group
+    drawing = np.arange(own.size) != start  # one fewer than the units in the group
     flat = (np.arange(replicates)[:, None] * own.size + pick)[:, drawing]
     counts = np.bincount(flat.ravel(), minlength=replicates * own.size)
     counts = counts.reshape(replicates, own.size)

@@ -18,16 +18,16 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 class RangeBound(Bound):
     """A bound proved for scores between known limits, on the designs that its proof covers.
 
-    The interval is clipped to the means that the unrated segments still allow, which is certain and
-    makes it a point at n = N.
+    The interval is clipped to the means that are still possible given the ratings, which makes it a
+    point at n = N.
 
     Parameters
     ----------
     printed
-        Apply the formula of the simple mean to any estimate, as the paper does. Not guaranteed.
+        Apply the formula for the simple mean to any estimate, as the paper does. Not guaranteed.
     score_range
-        R, the width of the scale, where its limits did not come with the ratings. It must come
-        from the scale; only ``printed`` allows less than the limits say.
+        R, the width of the scale, if its limits did not come with the ratings. It must come from
+        the scale; only ``printed`` allows less than the limits imply.
     """
 
     printed: bool = False
@@ -45,7 +45,7 @@ class RangeBound(Bound):
             raise DesignError(
                 f"score_range must be the width of the scale, above 0; got {self.score_range!r}."
             )
-        if self.printed:  # the formula is applied to what its proof does not cover
+        if self.printed:  # the formula is applied beyond what its proof covers
             object.__setattr__(self, "kind", "approximate")
 
     @property
@@ -60,7 +60,7 @@ class RangeBound(Bound):
 
     @abstractmethod
     def _half_width(self, estimate: LinearEstimate, span: float, miss: float) -> FloatArray:
-        """Half of the interval's width, for scores that span ``span``, missing ``miss`` at most."""
+        """Half of the interval's width, for scores with range ``span`` and error rate ``miss``."""
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         if not self.printed:
@@ -75,9 +75,10 @@ class RangeBound(Bound):
         way_out = "or printed=True to apply the formula as the paper did, without guarantee."
         if estimate.tuned:
             raise DesignError(
-                f"{self.name} holds only if the control was not tuned on these ratings, and "
-                f"{estimate.method!r} was. Use bound=Betting(), which uses the ratings alone, "
-                f"bound=Student(), the plain mean, or slopes fixed beforehand; {way_out}"
+                f"{self.name} holds only if the control was not tuned on these ratings, but "
+                f"that of {estimate.method!r} was. Use bound=Betting(), which uses only the "
+                "ratings, bound=Student(), the plain mean, or slopes fixed beforehand; "
+                f"{way_out}"
             )
         if not estimate.design.drawn_as(*self._covers):
             raise DesignError(
@@ -94,9 +95,9 @@ class RangeBound(Bound):
                 least = max(least, limits[1] - limits[0])
             if not self.printed and span < least * (1 - 1e-12):
                 raise DesignError(
-                    f"score_range={self.score_range:g} is less than the scale or the ratings span, "
-                    f"{least - estimate.control_range:g}: {self.name} would not be guaranteed. "
-                    "Give the width of the scale, or printed=True."
+                    f"score_range={self.score_range:g} is less than the range of the scale or "
+                    f"the ratings, {least - estimate.control_range:g}: {self.name} would not be "
+                    "guaranteed. Give the width of the scale, or printed=True."
                 )
             return span
         if limits is None and self.printed:
@@ -111,10 +112,10 @@ class Hoeffding(RangeBound):
     """Hoeffding–Serfling bound (Saldías et al. 2022, section 2.3).
 
     ``t = R sqrt(k_n ln(2/δ) / (2n))`` with ``k_n = 1 - (n-1)/N`` for a simple random sample, and
-    ``(1 - n/N)(1 + 1/n)`` beyond n = N/2, where the unrated segments are the smaller sample and say
-    as much. For a stratified one the terms of the strata add up: ``t² = R² ln(2/δ)/2 · Σ_h W_h²
-    k_h/n_h``, since the strata are independent and Serfling bounds the moment generating function
-    of each. As printed, the first k_n and one stratum for all.
+    ``(1 - n/N)(1 + 1/n)`` beyond n = N/2, where the unrated segments are the smaller sample and
+    carry the same information. For a stratified sample the terms of the strata add up: ``t² = R²
+    ln(2/δ)/2 · Σ_h W_h² k_h/n_h``, since the strata are independent and Serfling bounds the moment
+    generating function of each. As printed: the first k_n, ignoring strata.
 
     References
     ----------
@@ -138,7 +139,7 @@ class Hoeffding(RangeBound):
         if self.printed:
             spread = np.broadcast_to((1 - (n - 1) / size) / n, estimate.value.shape)
         else:
-            # Σ_h W_h² k_h / n_h: each of the n_h segments of a stratum brings w² = (W_h/n_h)².
+            # Σ_h W_h² k_h / n_h: each of the n_h segments of a stratum contributes w² = (W_h/n_h)².
             design = estimate.design
             strata = design.groups if design.strata is None else design.strata
             counts = group_sum(np.ones(strata.shape), strata, int(strata.max()) + 1)
@@ -152,9 +153,9 @@ class Hoeffding(RangeBound):
 class Bernstein(RangeBound):
     """Empirical Bernstein bound (Mnih et al. 2008; Saldías et al. 2022, section 2.3).
 
-    ``t = σ̂ sqrt(2 ln(3/δ)/n) + 3 R ln(3/δ)/n``. The paper calls σ̂ the variance; it is the standard
-    deviation (divisor n), and this is what is computed here. There is no without-replacement
-    factor: near n = N it narrows only because unrated segments lie within the scale.
+    ``t = σ̂ sqrt(2 ln(3/δ)/n) + 3 R ln(3/δ)/n``. The paper calls σ̂ the variance; it is the
+    standard deviation (divisor n), which is what is computed here. There is no factor for sampling
+    without replacement: near n = N it narrows only because unrated scores are within the scale.
 
     Guaranteed for simple random samples. The proof for independent draws takes three events of
     δ/3 each: either tail of the sum of x, and the lower tail of the sum of (x − μ)². Each is a
@@ -188,10 +189,10 @@ _KAPPA = 7 / 3 + 3 / np.sqrt(2)
 class BernsteinSerfling(RangeBound):
     """Empirical Bernstein–Serfling bound, guaranteed for simple random samples.
 
-    ``t = σ̂ sqrt(2 ρ_n l/n) + (7/3 + 3/√2) R l/n`` with σ̂ of divisor n, ρ_n = 1 − (n−1)/N up to
-    n = N/2 and (1 − n/N)(1 + 1/n) beyond, and l = ln(7/δ). The theorem is one-sided and costs 5δ':
-    2δ' for the mean and 3δ' for σ̂. The other side shares the bound of σ̂, so that both cost 7δ'.
-    The second term does not shrink with ρ_n.
+    ``t = σ̂ sqrt(2 ρ_n l/n) + (7/3 + 3/√2) R l/n`` with σ̂ of divisor n, ρ_n = 1 − (n−1)/N up to n
+    = N/2 and (1 − n/N)(1 + 1/n) beyond, and l = ln(7/δ). The theorem is one-sided and uses 5δ': 2δ'
+    for the mean and 3δ' for σ̂. The other side shares the bound on σ̂, so both sides use 7δ'. The
+    second term does not shrink with ρ_n.
 
     References
     ----------
@@ -217,10 +218,10 @@ class MaurerPontil(RangeBound):
     """Empirical Bernstein bound of Maurer and Pontil, for simple random samples.
 
     ``t = s sqrt(2 ln(4/δ)/n) + 7 R ln(4/δ)/(3(n−1))`` on both sides, s with divisor n − 1. It is
-    proved for independent draws. Hoeffding's reduction carries sums over to drawing without
-    replacement, but the step that bounds s uses self-bounding functions and not a sum, so
-    here the bound is *conjectured*: `BernsteinSerfling` is proved. There is no
-    without-replacement factor. One rating has no spread: the interval is all that is possible.
+    proved for independent draws. Hoeffding's reduction extends results on sums to drawing without
+    replacement, but the step that bounds s uses self-bounding functions and not a sum, so here the
+    bound is *conjectured*: `BernsteinSerfling` is proved. There is no factor for sampling without
+    replacement. With one rating there is no spread, so the interval covers all possible values.
 
     References
     ----------

@@ -17,10 +17,10 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 
 @dataclass(frozen=True)
 class BinaryBound(Bound):
-    """A bound for the plain mean of scores at either limit of the scale, sampled at random.
+    """A bound for the plain mean of a random sample of binary scores, at the limits of the scale.
 
-    That *all* scores of the pool lie there must be known from the scale; ratings in between are
-    refused, but their absence does not prove it.
+    That *all* scores of the pool are at the limits must be known from the scale; ratings in between
+    are refused, but their absence does not prove it.
     """
 
     kind: ClassVar[str] = "guaranteed"
@@ -48,12 +48,12 @@ class BinaryBound(Bound):
         share = self._shares(distinct, estimate.n, estimate.design.size, 1 - confidence)
         where = where.reshape(count.shape)
         first, last = (low + (high - low) * np.asarray(end)[where] for end in share)
-        value = estimate.value  # which rounding may put outside an interval without width
+        value = estimate.value  # which rounding may put outside an interval of width 0
         room = ROUNDING * (high - low) if estimate.n < estimate.design.size else 0.0
         return Interval(np.minimum(first - room, value), np.maximum(last + room, value))
 
     def _limits(self, estimate: LinearEstimate) -> tuple[float, float]:
-        """The two values that scores can have; refuses what this bound is not exact for."""
+        """The two values that scores can have; refuses cases for which this bound is not exact."""
         design, scores, limits = estimate.design, estimate.ratings.scores, estimate.ratings.limits
         if not design.drawn_as("simple"):
             raise DesignError(
@@ -82,7 +82,7 @@ class BinaryBound(Bound):
         return limits
 
 
-# Chances closer than this to each other, as a share, are equal: 1 − 0.95 is not quite 1/20.
+# Probabilities with a smaller relative difference count as equal: 1 − 0.95 is not quite 1/20.
 _TIE = 1e-10
 
 
@@ -90,9 +90,9 @@ _TIE = 1e-10
 class Hypergeometric(BinaryBound):
     """Exact interval for scores of two values and the plain mean of a simple random sample.
 
-    Contains each number K of ones in the pool that neither tail rejects: P(X ≥ k | K) and
-    P(X ≤ k | K) both above δ/2, where X, the ones among n of N, is hypergeometric. Guaranteed for
-    drawing without replacement; a point at n = N.
+    Contains every number K of ones in the pool that neither tail rejects: P(X ≥ k | K) and P(X ≤ k
+    | K) both above δ/2, where X, the ones among n of N, is hypergeometric. Guaranteed for drawing
+    without replacement; a point at n = N.
 
     References
     ----------
@@ -107,19 +107,19 @@ class Hypergeometric(BinaryBound):
 
     def _shares(self, count: IntArray, n: int, size: int, miss: float) -> Interval:
         low = least_ones(count, n, size, miss / 2)
-        high = size - least_ones(n - count, n, size, miss / 2)  # ones and zeros change places
+        high = size - least_ones(n - count, n, size, miss / 2)  # swap ones and zeros
         return Interval(low / size, high / size)
 
 
 def least_ones(count: IntArray, n: int, size: int, tail: float) -> IntArray:
-    """Smallest number of ones in the pool under which ``count`` or more has a chance above tail.
+    """Smallest number of ones in the pool with P(``count`` or more) above the tail probability.
 
-    By bisection: the chance grows with the number of ones. It is 1 where all unrated segments are
-    ones. A chance of exactly ``tail`` is rejected, whatever the rounding.
+    By bisection: the probability grows with the number of ones, and is 1 if all unrated segments
+    are ones. A probability of exactly ``tail`` is rejected, whatever the rounding.
     """
     from scipy.stats import hypergeom
 
-    low = count.astype(np.int64)  # at least those that were seen
+    low = count.astype(np.int64)  # at least the ones observed
     high = low + (size - n)
     while (low < high).any():
         middle = (low + high) // 2
@@ -132,15 +132,15 @@ def least_ones(count: IntArray, n: int, size: int, tail: float) -> IntArray:
 class ClopperPearson(BinaryBound):
     """Clopper–Pearson interval for scores of two values and the mean of a simple random sample.
 
-    Exact for independent draws, and wider than necessary without replacement: `Hypergeometric`
-    knows the size of the pool. It is clipped to possible values, so that it is a point at n = N.
+    Exact for independent draws, and wider than necessary without replacement: `Hypergeometric` uses
+    the size of the pool. It is clipped to possible values, so that it is a point at n = N.
 
-    Guaranteed from 50 % confidence on; below, it is refused. Without replacement, the tail beyond
-    c is lighter than the binomial's if the pool's share p is at most c N/((n−1)(N+1)) (Uhlmann
-    1966). An end misses on at most δ/2 ≤ 1/4 of the binomial, so that c ≥ n p, which is enough;
-    but for p < 1/n (Greenberg and Mohri 2014), where it misses if any one is seen. That has a
-    chance of n p ≤ −ln(1 − δ/2) ≤ δ, and the other end then never misses. So the interval keeps its
-    guarantee, though one end alone may miss slightly more often than δ/2.
+    Guaranteed from 50 % confidence up; lower levels are refused. Without replacement, the tail
+    beyond c is lighter than the binomial's if the pool's share p is at most c N/((n−1)(N+1))
+    (Uhlmann 1966). An end misses on at most δ/2 ≤ 1/4 of the binomial, so that c ≥ n p, which is
+    enough, except for p < 1/n (Greenberg and Mohri 2014), where it misses if any one is observed.
+    That has a probability of n p ≤ −ln(1 − δ/2) ≤ δ, and the other end then never misses. So the
+    interval keeps its guarantee, though one end alone may miss slightly more often than δ/2.
 
     References
     ----------
@@ -159,8 +159,8 @@ class ClopperPearson(BinaryBound):
     def _shares(self, count: IntArray, n: int, size: int, miss: float) -> Interval:
         if miss > 0.5 * (1 + 1e-12):
             raise DesignError(
-                f"{self.name} is proved for a confidence of 50 % and more, and {1 - miss:.0%} was "
-                "asked for. Use bound=Hypergeometric() or bound=Betting()."
+                f"{self.name} is proved for a confidence of 50 % or more; got {1 - miss:.0%}. "
+                "Use bound=Hypergeometric() or bound=Betting()."
             )
         k, tail = count.astype(np.float64), miss / 2
         low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)

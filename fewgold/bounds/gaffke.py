@@ -20,15 +20,15 @@ from fewgold.bounds.exact import least_ones
 from fewgold.common.arrays import FloatArray, batches
 from fewgold.estimate import Interval, LinearEstimate
 
-# Fillings of the urn. The quantile is taken on the safe side by twice its Monte-Carlo error: of
-# 16,384 that costs about 1 % of the width at 95 %.
+# Number of simulated fillings of the urn. The quantile is moved outwards by twice its Monte Carlo
+# error: with 16,384 fillings this costs about 1 % of the width at 95 %.
 FILLINGS = 1 << 14
 _SEED = 20050101
-# Fillings that are drawn and multiplied at once, and draws that share them.
+# Fillings to draw and multiply at once, and draws that share them.
 _BLOCK, _DRAWS = 1 << 11, 1 << 8
-# Fillings that are kept for the next call, at most this many numbers of them.
+# Most numbers to keep, as fillings, for the next call.
 _KEEP = 1 << 24
-# Beyond this many segments it takes too long to go through all places.
+# Beyond this many segments, visiting every position takes too long.
 _PLACES = 1 << 13
 
 
@@ -36,16 +36,16 @@ _PLACES = 1 << 13
 class Gaffke(TwoTailedBound):
     """Gaffke's bound (2005), adapted to samples without replacement.
 
-    The N − n unrated scores are drawn from an urn of the n ratings and one guard, at the lower
-    limit for the lower end and at the upper limit for the upper one: whatever is drawn goes back
-    with a copy. The ends are quantiles of the pool's mean under such fillings. How often each
-    ball is drawn depends on n and N alone, so that all samples of a size share the same fillings,
-    from a seed of their own: the interval is a pure function of the ratings.
+    The N − n unrated scores are drawn from an urn with the n ratings and one guard ball, at the
+    lower limit for the lower end and at the upper limit for the upper end; each drawn ball is
+    returned together with a copy. The ends are quantiles of the pool's mean under such fillings.
+    How often each ball is drawn depends only on n and N, so all samples of a size share the same
+    fillings, drawn with a fixed seed: the interval is a function of the ratings alone.
 
     Conjectured, on simple random samples: no proof is known, and no counterexample (Learned-Miller
-    and Thomas 2019, for independent draws). Where all ratings lie at the limits it is the exact
-    hypergeometric interval, without simulation. That is a proof only if *all* scores of the pool
-    are known to lie there, and then `Hypergeometric` says so: ratings alone do not show it.
+    and Thomas 2019, for independent draws). If all ratings are at the limits, it is the exact
+    hypergeometric interval, without simulation. This is guaranteed only if *all* scores of the pool
+    are known to be at the limits, which ratings alone do not show; then use `Hypergeometric`.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Gaffke(TwoTailedBound):
 
 
 def _least(scores: FloatArray, size: int, miss: float) -> FloatArray:
-    """The quantile ``miss`` of the sum of the unrated scores, the guard at 0: (draws,)."""
+    """The ``miss`` quantile of the sum of the unrated scores, with the guard at 0: (draws,)."""
     draws, n = scores.shape
     found = np.empty(draws)
     binary = ((scores == 0) | (scores == 1)).all(-1)
@@ -93,7 +93,7 @@ def _least(scores: FloatArray, size: int, miss: float) -> FloatArray:
         distinct, which = np.unique(ones, return_inverse=True)
         found[binary] = (least_ones(distinct, n, size, miss) - distinct)[which]
     if not binary.all():
-        # Sorted, so that neither the order of the ratings matters nor that of the scale.
+        # Sorted, so that neither the order of the ratings nor the direction of the scale matters.
         found[~binary] = _simulated(np.sort(scores[~binary], axis=-1), size, miss)
     return found
 
@@ -102,7 +102,7 @@ def _simulated(scores: FloatArray, size: int, miss: float) -> FloatArray:
     draws, n = scores.shape
     safe = int(np.floor(miss * FILLINGS - 2 * np.sqrt(miss * (1 - miss) * FILLINGS)))
     if safe < 0:
-        return np.zeros(draws)  # no filling is that rare: what is possible at all
+        return np.zeros(draws)  # no filling is that rare: use the smallest possible value
     found, fill = np.empty(draws), _kept if FILLINGS * n <= _KEEP else _fill
     for block in batches(draws, _DRAWS):
         sums = np.empty((len(found[block]), FILLINGS))
@@ -114,11 +114,11 @@ def _simulated(scores: FloatArray, size: int, miss: float) -> FloatArray:
 
 
 def _fill(n: int, size: int, start: int) -> NDArray[Any]:
-    """How often each rating is drawn from the urn, in fillings from ``start`` on: (block, n).
+    """How often each rating is drawn from the urn, in fillings from number ``start``: (block, n).
 
-    All ways to share N − n draws among n + 1 balls are equally likely: they are the gaps between n
-    places drawn at random from N, going through all places once. Where these are many, the
-    shares of the balls are drawn first.
+    All ways to divide N − n draws among n + 1 balls are equally likely: they are the gaps between n
+    positions drawn at random from N, found in one pass over all positions. For large N, the shares
+    of the balls are drawn first.
     """
     rng = np.random.default_rng([_SEED, n, size, start])
     small = np.int16 if size - n < 1 << 15 else np.int64

@@ -21,9 +21,9 @@ from fewgold.design import Design
 from fewgold.errors import DesignError
 from fewgold.estimate import Interval, LinearEstimate
 
-# Bets that suit a variance of PRIOR and a confidence of 95 %, and smaller and larger ones, each
-# with a share of the stake: the same for every confidence, so that intervals nest. Neither these
-# nor CAP, nor how many ratings the mean of all strata counts for in each, can cost coverage.
+# Bets suited to a variance of PRIOR and a confidence of 95 %, and smaller and larger ones, each
+# with a share of the stake: the same for every confidence, so that intervals nest. None of these
+# choices, nor CAP, nor the weight of the overall mean in each stratum, can reduce coverage.
 _DRIVE = 2 * np.log(40) / PRIOR
 SIZES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 STAKES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
@@ -35,19 +35,19 @@ _HALVINGS = 45
 class StratifiedBetting(TwoTailedBound):
     """A betting interval for stratified samples, narrower than Hoeffding's for most scores.
 
-    With strata, a hypothetical mean of the pool leaves the means of the strata open, and no bet is
-    against all of them at once. But a bet whose capital depends on the pool's mean alone costs
-    little. Let μ_t be the mean of what is left of a stratum of N_h at its t-th of n_h ratings, p_t
-    any guess of it from the ratings before, and ``a_t = W_h (N_h − n_h) / (n_h (N_h − t))``. Since
-    ``1 + y ≤ exp(y)``, the product over all ratings of
+    With strata, a hypothetical mean of the pool does not determine the means of the strata, and no
+    bet is against all of them at once. But a bet whose capital depends on the pool's mean alone
+    loses little. Let μ_t be the mean of what is left of a stratum of size N_h at its t-th of n_h
+    ratings, p_t any guess of it from the earlier ratings, and ``a_t = W_h (N_h − n_h) / (n_h (N_h −
+    t))``. Since ``1 + y ≤ exp(y)``, the product over all ratings of
 
         (1 + c a_t (x_t − p_t)) exp(−c a_t (μ_t − p_t))
 
     is a supermartingale for any c with ``c a_t p_t < 1``; and as Σ a_t (x_t − μ_t) is the
-    stratified mean less that of the pool, its logarithm is ``c (value − mean) − Σ g(c a_t (x_t −
+    stratified mean minus that of the pool, its logarithm is ``c (value − mean) − Σ g(c a_t (x_t −
     p_t))`` with ``g(u) = u − ln(1 + u)``. Means at which a fixed mixture over c reaches 1/δ are
-    rejected (Markov). The price: on a simple random sample it is some 30 % wider than `Betting`,
-    and strata must gain that much before they are worth it.
+    rejected (Markov). The drawback: on a simple random sample it is about 30 % wider than
+    `Betting`, so strata must gain at least that much to be worthwhile.
 
     Guaranteed for every population between the limits and stratified random samples of fixed
     sizes, with ratings in the order of drawing within each stratum.
@@ -98,7 +98,7 @@ class StratifiedBetting(TwoTailedBound):
 
 
 class _Turns(NamedTuple):
-    """The order in which ratings are visited: (..., n) each, all fixed by the design."""
+    """The order in which ratings are visited: (..., n) each, fixed by the design."""
 
     strata: IntArray
     turn: IntArray  # ratings of the stratum before this one
@@ -107,7 +107,7 @@ class _Turns(NamedTuple):
 
 
 def _turns_of(design: Design) -> _Turns:
-    """Strata side by side, each in the order of drawing."""
+    """Interleave the strata, each in the order of drawing."""
     strata = design.groups if design.strata is None else design.strata
     taken = spread_out(group_sum(np.ones(strata.shape), strata, int(strata.max()) + 1), strata)
     by_stratum = np.argsort(strata, axis=-1, kind="stable")
@@ -117,13 +117,13 @@ def _turns_of(design: Design) -> _Turns:
     start = np.maximum.accumulate(np.where(new, np.arange(strata.shape[-1]), 0), axis=-1)
     turn = place - np.take_along_axis(start, place, -1)
     size = np.rint(taken / design.inclusion)
-    left = np.maximum(size - turn - 1, 1.0)  # of a stratum taken whole nothing is left to chance
+    left = np.maximum(size - turn - 1, 1.0)  # a stratum taken whole has no sampling error
     order = np.argsort((turn + 0.5) / taken, axis=-1, kind="stable")
     return _Turns(strata, turn, order, np.asarray(design.weights * (size - taken) / left))
 
 
 def _lower_end(unit: FloatArray, weights: FloatArray, turns: _Turns, miss: float) -> FloatArray:
-    """A mean below which the pool's is with a chance of ``miss`` at most, scores in [0, 1]."""
+    """A mean below which the pool's is with probability at most ``miss``, for scores in [0, 1]."""
     value = np.vecdot(unit, weights)
     square = np.square(turns.leverage).sum(-1)
     if not square.any():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
-#: Such as the two ends of an interval.
+#: For example, the two ends of an interval.
 FloatPair: TypeAlias = tuple[FloatArray, FloatArray]
 RNGLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 

@@ -1,4 +1,4 @@
-"""Argument checks in one style: what was expected, what came."""
+"""Argument checks with messages in one style: what was expected and what was found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 def no_number(value: object) -> str:
-    """Hint for a cell that should hold a number and does not.
+    """A hint about a cell that should hold a number but does not.
 
     >>> no_number("0,853")
     'Write 0.853: a comma may mean thousands.'
@@ -40,7 +40,9 @@ def as_limits(limits: Limits | None) -> tuple[float, float] | None:
         return None
     if isinstance(limits, str):
         if limits.lower() not in SCALES:
-            raise UnknownNameError("rating scale", limits, SCALES, "Or give its ends, as (0, 25).")
+            raise UnknownNameError(
+                "rating scale", limits, SCALES, "Or give its ends, such as (0, 25)."
+            )
         return SCALES[limits.lower()]
     try:
         low, high = (float(end) for end in limits)
@@ -54,7 +56,7 @@ def as_limits(limits: Limits | None) -> tuple[float, float] | None:
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Names as a tuple; a bare string is one name, not a name for each of its letters.
+    """Names as a tuple; a bare string is one name, not a sequence of letters.
 
     >>> as_names("comet"), as_names(["comet", "bleu"])
     (('comet',), ('comet', 'bleu'))

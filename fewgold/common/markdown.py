@@ -17,11 +17,11 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _LINK = re.compile(r"\[([^\[\]\n]+)\]\(((?:https?://|mailto:)[^\s()<>\"']+)\)")
 _STRONG = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])(.+?)(?<=[^\s*])\*(?![\w*])")
-_LOWEST = 2  # a page has its own heading of the first order
+_LOWEST = 2  # a page has its own first-level heading
 
 
 def to_html(text: str) -> str:
-    """HTML of a text; nothing that was typed reaches the browser as a tag or a script.
+    """Convert a text to HTML; nothing the user typed becomes a tag or a script.
 
     >>> to_html("# How to rate\\n\\nCount *errors*:\\n\\n- **major**: 5\\n- minor: 1")
     '<h2>How to rate</h2>\\n<p>Count <em>errors</em>:</p>\\n<ul>\\n<li><strong>major</strong>: 5</li>\\n<li>minor: 1</li>\\n</ul>\\n'
@@ -73,7 +73,7 @@ def to_html(text: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """A line with its marks; what stands in `code` has none."""
+    """A line with its inline markup; text in `code` is left alone."""
     parts = _CODE.split(text)
     return "".join(
         f"<code>{escape(part)}</code>" if k % 2 else _marked(part) for k, part in enumerate(parts)

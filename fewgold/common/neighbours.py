@@ -1,7 +1,7 @@
 """Nearest rated neighbours in metric space.
 
-Segments are ordered by their distance, ties by row number. That order is fixed by the pool alone,
-so that no result depends on how many draws, or which segments, are looked at together.
+Segments are ordered by their distance, ties by row number. That order depends only on the pool, so
+no result depends on which draws or segments are processed together.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from numpy.typing import NDArray
 
 from fewgold.common.arrays import FloatArray, IntArray, batches
 
-# Up to that many segments the ranks of all pairs are worth keeping: 32 MB for the largest table.
+# Up to this many segments, the ranks of all pairs are cached: 32 MB for the largest table.
 _TABLE = 4096
-# Tables that are kept, those of the pools used last.
+# Number of tables to keep, for the most recently used pools.
 _TABLES = 4
-# Distances to hold at a time: few enough for the processor's own memory.
+# Distances to hold at a time: few enough for the processor's cache.
 _CELLS = 1 << 17
 
 
 class Nearest:
-    """For each segment the rated ones, nearest first, by the metrics of all segments: (p, N).
+    """The rated segments nearest to each segment, by the metrics of all segments: (p, N).
 
-    ``tabled`` looks ranks up in a table of all pairs: worth it for many draws from a small pool.
+    ``tabled`` looks up ranks in a table of all pairs, which pays for many draws from a small pool.
     """
 
     def __init__(self, points: FloatArray, *, tabled: bool) -> None:
         self.points, self.size = points, points.shape[1]
         self._tabled = tabled and self.size <= _TABLE
-        # By value, so that a pool that was sent to a worker twice is still the same pool.
+        # By value, so that a pool sent to a worker twice still counts as the same pool.
         self._ranks = _ranks(points.tobytes(), len(points)) if self._tabled else None
 
     def among(self, rows: IntArray, part: slice, first: int | None = None) -> NDArray[Any]:
-        """Positions in ``rows`` (draws, n), which ascend, by nearness: (draws, segments, n).
+        """Positions in ``rows`` (draws, n; ascending), nearest first: (draws, segments, n).
 
-        ``part`` says for which segments of the pool, ``first`` how many of the nearest to return.
+        ``part`` selects the segments of the pool, ``first`` limits the number of neighbours
+        returned.
         """
         rows = np.atleast_2d(rows)
         n = rows.shape[-1]
@@ -53,7 +54,7 @@ class Nearest:
         return min(int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10, int(self.size))
 
     def _along(self, rows: IntArray, part: slice, first: int, looked_at: int) -> NDArray[Any]:
-        """Search from near to far: fast where many segments are rated."""
+        """Search from near to far, which is fast if many segments are rated."""
         order = _order(self.points.tobytes(), len(self.points))[part, :looked_at]
         draws, n = rows.shape
         found = np.empty((draws, len(order), first), dtype=np.int32)
@@ -89,7 +90,7 @@ class Nearest:
             for key, row in zip(keys, rows, strict=True):
                 np.left_shift(self._ranks[row, part].T, bits, out=key, dtype=np.int32)
             keys |= np.arange(n, dtype=np.int32)
-        # The number of a rated segment is part of its key: one sort of whole numbers does it.
+        # A key includes the number of the rated segment, so a single integer sort is enough.
         keys.sort(axis=-1)
         keys &= (1 << bits) - 1
         return keys
@@ -123,15 +124,15 @@ def _ranks(metrics: bytes, p: int) -> NDArray[np.uint16]:
 
 
 def _keys(points: FloatArray, others: FloatArray, size: int) -> IntArray:
-    """Distances from (p, m) to (p, n) as whole numbers that end in the number of the other: (m, n).
+    """Integer keys of distances from (p, m) to (p, n), with the other's number at the end: (m, n).
 
-    The bits of a float that is not negative sort as it does. They are rounded by as many of the
-    last ones as a row number of the pool takes: a distance is then good to some 13 digits of 16,
-    and which segments tie does not depend on how many are rated.
+    The bits of a nonnegative float sort like the float itself. As many of the last bits are dropped
+    as a row number of the pool takes up: a distance keeps about 13 of its 16 digits, and ties do
+    not depend on how many segments are rated.
     """
     total = np.zeros((points.shape[1], others.shape[1]))
     gap = np.empty_like(total)
-    # Metric by metric, and not by a matrix product, whose rounding depends on the shape.
+    # Metric by metric rather than by a matrix product, whose rounding depends on the shape.
     for mine, their in zip(points, others, strict=True):
         np.subtract(mine[:, None], their, out=gap)
         np.square(gap, out=gap)
@@ -147,8 +148,8 @@ def _keys(points: FloatArray, others: FloatArray, size: int) -> IntArray:
 class Neighbours:
     """The k nearest rated segments of every segment, for a batch of studies.
 
-    A new rating is compared with the farthest neighbour so far, and only the segments that it
-    comes nearer to are looked at again: N comparisons per rating, and ever fewer changes.
+    A new rating is compared with each segment's farthest neighbour so far, and only segments to
+    which it is nearer are updated: N comparisons per rating, and ever fewer changes.
     """
 
     def __init__(self, points: FloatArray, k: int, draws: int) -> None:
@@ -156,18 +157,18 @@ class Neighbours:
         self.points, self.k, self.count = points, k, 0
         self._distance = np.zeros((*shape, k))
         self._score = np.zeros((*shape, k))
-        # The neighbour to give way next, how far it is, and the sum of all neighbours' scores.
+        # The neighbour to replace next, its distance, and the sum of all neighbours' scores.
         self._slot = np.zeros(shape, dtype=np.int64)
         self._farthest = np.zeros(shape)
         self._total = np.zeros(shape)
 
     def add(self, rows: IntArray, scores: FloatArray) -> None:
-        """One more rated segment in each study."""
+        """Add one more rated segment to each study."""
         # Squared distances as |x|² + |y|² − 2xy: one matrix product instead of a pass per metric.
         new = self.points[:, rows]
         lengths = (new**2).sum(0)[:, None] + (self.points**2).sum(0)
         near = lengths - 2.0 * (new.T @ self.points)
-        if self.count < self.k:  # every segment has room for it
+        if self.count < self.k:  # neighbours are not full yet
             self._distance[..., self.count] = near
             self._score[..., self.count] = scores[:, None]
             self._total += scores[:, None]

@@ -10,11 +10,11 @@ from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 
 
 def adjusted_p_values(p: FloatArray, how: str) -> FloatArray:
-    """P-values (..., m) adjusted for m tests, to be compared with the level; NaN is no test.
+    """P-values (..., m) adjusted for m tests, to be compared with the level; NaN means no test.
 
     ``holm`` keeps the chance of any false finding below the level, whatever the dependence (Holm
-    1979); ``fdr`` the expected share of false ones among the findings (Benjamini and Hochberg
-    1995); ``bonferroni`` as ``holm``, less precisely; ``none`` leaves them as they are.
+    1979); ``fdr`` controls the expected share of false findings (Benjamini and Hochberg 1995);
+    ``bonferroni`` controls the same as ``holm``, with less power; ``none`` leaves them as they are.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def adjusted_p_values(p: FloatArray, how: str) -> FloatArray:
 
 
 def adjusted_pairs(p: FloatArray, how: str) -> FloatArray:
-    """P-values of a symmetric table of pairs (..., S, S), adjusted; 1 on the diagonal."""
+    """Adjusted p-values of a symmetric table of pairs (..., S, S); 1 on the diagonal."""
     above = np.triu_indices(p.shape[-1], 1)
     found = np.ones(p.shape)
     found[..., above[0], above[1]] = adjusted_p_values(p[..., above[0], above[1]], how)
@@ -49,7 +49,7 @@ def adjusted_pairs(p: FloatArray, how: str) -> FloatArray:
 
 
 def smallest_enough(enough: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number from ``low`` on that is enough; ``high`` where none below it is.
+    """The smallest number from ``low`` up that is enough, or ``high`` if none below it is.
 
     By bisection: once a number is enough, so are all above it.
 
@@ -70,8 +70,8 @@ def smallest_enough(enough: Callable[[int], bool], low: int, high: int) -> int:
 def intraclass_correlation(values: FloatArray, groups: IntArray) -> FloatArray:
     """Correlation of two members of a group, by one-way analysis of variance: (..., n) -> (...).
 
-    About 0 where members are no more alike than others, 1 where they are all the same; NaN where
-    there is one group, or one member in each (Cochran 1977, section 9.4).
+    About 0 if members of a group are no more alike than others, 1 if they are all equal; NaN with
+    one group only, or with one member in each (Cochran 1977, section 9.4).
     """
     sizes = np.unique(groups, return_counts=True)[1]
     n, count = groups.size, sizes.size
@@ -99,8 +99,8 @@ def correlation(x: FloatArray, y: FloatArray) -> float:
 def padded_share(hits: BoolArray | FloatArray) -> tuple[float, float]:
     """Share of hits among all draws, and its Monte-Carlo standard error.
 
-    Two hits and two misses are added for the error (Agresti and Coull 1998), so that 100 of 100
-    has one too.
+    For the error, two hits and two misses are added (Agresti and Coull 1998), so that 100 of 100
+    also has one.
     """
     draws, count = hits.size, float(hits.sum())
     p = (count + 2) / (draws + 4)

@@ -1,7 +1,7 @@
 """Temporary files and folders, whose removal is arranged before they are created.
 
-A signal may come between any two steps. A file that is created first and guarded afterwards could
-be left behind.
+A signal may arrive between any two steps, so a file created first and registered for removal
+afterwards could be left behind.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-#: Signals that ask a process to end: one by whoever started it, one as its terminal closes.
+#: Signals that ask a process to end: from its parent, or because the terminal closed.
 ENDING = tuple(s for s in signal.Signals if s.name in ("SIGTERM", "SIGHUP"))
 
 
 class Temporary:
-    """A name that nothing has. What is made there goes when this is left or forgotten, and when
-    Python ends.
-    """
+    """An unused path; whatever is created there is removed on exit."""
 
     def __init__(self, folder: Path, prefix: str) -> None:
         self.path = folder / f"{prefix}{secrets.token_urlsafe(6)}"
@@ -36,13 +34,13 @@ class Temporary:
         self.remove()
 
     def remove(self) -> None:
-        """Remove what is there. Doing so twice does no harm."""
+        """Remove whatever exists at the path. Calling it twice is harmless."""
         with unbroken():
             self._end()
 
 
 class TemporaryFolder(Temporary):
-    """A folder for as long as it is needed.
+    """A folder that exists as long as it is needed.
 
     Examples
     --------
@@ -54,7 +52,7 @@ class TemporaryFolder(Temporary):
     """
 
     def __init__(self, parent: str | Path | None = None, prefix: str = "fewgold-") -> None:
-        with unbroken():  # Python makes a file to find out where folders go, and removes it
+        with unbroken():  # Python creates and removes a file to find the folder for temporary files
             folder = Path(parent or tempfile.gettempdir())
         super().__init__(folder, prefix)
         self.path.mkdir(mode=0o700)
@@ -69,7 +67,7 @@ def _remove(path: Path) -> None:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Steps between which no signal raises: Ctrl-C and the like wait until they are done."""
+    """Run a block without interruption: Ctrl-C and other signals wait until it is done."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals raise in the main thread only
         return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def pretty(record: Mapping[str, Any]) -> str:
-    """JSON that people can read and compare: segments and other details one to a line."""
+    """JSON that is easy to read and diff: segments and other details one per line."""
 
     def text(value: Any, depth: int) -> str:
         if depth < 2 and isinstance(value, Mapping):
@@ -32,7 +32,7 @@ def pretty(record: Mapping[str, Any]) -> str:
 
 
 def decimals(error: float | None, digits: int = 3, *, unknown: int = 4) -> int:
-    """Decimals needed to show an error of this size to so many significant digits.
+    """Decimals needed to show an error of this size with this many significant digits.
 
     >>> decimals(0.357), decimals(12.0), decimals(0.357, 2), decimals(None)
     (3, 1, 2, 4)
@@ -43,7 +43,7 @@ def decimals(error: float | None, digits: int = 3, *, unknown: int = 4) -> int:
 
 
 def cell(value: float, places: int, error: float = math.nan) -> str:
-    """A number with so many decimals for a text table, ± its error where known.
+    """A number with this many decimals for a text table, ± its error if known.
 
     >>> cell(0.5, 2), cell(0.5, 1, 0.1), cell(math.nan, 1), cell(math.inf, 1)
     ('0.50', '0.5 ± 0.1', '–', '∞')
@@ -58,7 +58,7 @@ def cell(value: float, places: int, error: float = math.nan) -> str:
 def spelled(name: str, thing: Any, named: Collection[str] = ()) -> str:
     """The name of a method, with fields that differ from their defaults in brackets.
 
-    ``named`` are the fields that are part of the name already.
+    ``named`` lists the fields that the name already contains.
     """
     parts = _chosen(thing, named)
     return f"{name}({','.join(parts)})" if parts else name
@@ -78,7 +78,7 @@ def _chosen(thing: Any, named: Collection[str] = ()) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    """A value as a word without spaces and bars, the same in every process."""
+    """A value as a word without spaces or bars, the same in every process."""
     if isinstance(value, Mapping):
         return "+".join(f"{k}={_word(v)}" for k, v in value.items())
     if isinstance(value, tuple | list):
@@ -120,7 +120,7 @@ def number(
 
 
 def fixed(value: float, places: int) -> str:
-    """A number with so many decimals, a true minus sign, and no minus before 0."""
+    """A number with this many decimals, a true minus sign, and no minus before 0."""
     text = f"{value:.{places}f}" if places <= _MOST else f"{value:.2e}"
     if text.startswith("-") and not text.strip("-0."):
         text = text[1:]
@@ -128,7 +128,7 @@ def fixed(value: float, places: int) -> str:
 
 
 def _places(value: float, digits: int) -> int:
-    """The decimals that give a number so many significant digits."""
+    """The decimals that give a number this many significant digits."""
     if value == 0:
         return 0
     size = int(f"{value:.{digits - 1}e}".partition("e")[2])  # once rounded: 9.996 is 10.0
@@ -155,7 +155,7 @@ def shorter(name: object, longest: int = 60) -> str:
 
 
 def rounded(count: float) -> str:
-    """A number of ratings, rounded to tens from a hundred on, as estimates are no more precise.
+    """A number of ratings, rounded to tens from 100 up, since estimates are no more precise.
 
     >>> rounded(163.4), rounded(12.6), rounded(1391)
     ('160', '13', '1390')
@@ -164,13 +164,13 @@ def rounded(count: float) -> str:
 
 
 def listed(names: list[str], most: int = 12) -> str:
-    """Names with commas; of many, the last are left out and counted."""
+    """Names separated by commas; if there are many, the last are only counted."""
     shown = [shorter(name, 40) for name in names[:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def plain_value(value: Any) -> Any:
-    """The same value in types that JSON knows; what is not finite becomes None."""
+    """Convert a value to types that JSON supports; values that are not finite become None."""
     if hasattr(value, "tolist"):  # numpy's arrays and scalars
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -183,13 +183,13 @@ def plain_value(value: Any) -> Any:
 
 
 def plain_frame(frame: pd.DataFrame | None) -> list[dict[str, Any]] | None:
-    """The rows of a frame, one mapping each."""
+    """The rows of a dataframe, as one mapping each."""
     if frame is None:
         return None
     return [plain_value(row) for row in frame.to_dict("records")]
 
 
-# Small HTML tables: what a notebook shows of a result. Colours are those of the notebook.
+# Small HTML tables for showing results in notebooks. Colours are those of the notebook.
 _CELL = "padding:.15em .8em;text-align:{side}"
 
 
@@ -201,8 +201,8 @@ def html_table(
 ) -> str:
     """A table with a caption and notes below it; all text is escaped.
 
-    The first column holds the names of the rows, at the left like other texts. Numbers are
-    right-aligned, so pass them as numbers or give them ready-made as text.
+    The first column holds the names of the rows, left-aligned like other texts. Numbers are
+    right-aligned; texts are shown as given.
 
     >>> html_table("Pool", [("<b>", 3)]).count("&lt;b&gt;")
     1
@@ -254,7 +254,7 @@ def latex(
 ) -> str:
     """A LaTeX table of texts, for the package ``booktabs``; numbers are right-aligned.
 
-    None among the rows draws a line between groups. Remarks are comments below.
+    A row of None draws a line between groups. Remarks follow as comments.
 
     >>> print(latex(["score", "p"], [["−1.5", "< 0.001"]], ["n:30"]))
     \\begin{tabular}{rr}

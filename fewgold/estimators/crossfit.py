@@ -15,9 +15,9 @@ from fewgold.common.checks import check_count
 from fewgold.estimators.regressors import check_regressor, regressor
 from fewgold.sample import Ratings
 
-# With fewer ratings a model of some of them predicts the others no better than their mean.
+# With fewer ratings a model fitted to some of them predicts the others no better than the mean.
 LEAST = 4
-# Models by name have inner folds, and trees need leaves.
+# Models by name need more ratings, for inner folds and for the leaves of trees.
 _LEAST_NAMED = 20
 
 
@@ -27,8 +27,8 @@ class Predictions(NamedTuple):
     Attributes
     ----------
     centre
-        (..., n) mean prediction by the model that predicts the segment: over the pool, or over
-        the segments that it was not trained on.
+        (..., n) mean prediction of the model used for the segment, over the pool or over the
+        segments that it was not trained on.
     at
         (..., n) prediction at each rated segment.
     spread
@@ -57,7 +57,7 @@ class CrossFit(Control):
     """Any scikit-learn regressor, fitted on the other folds of the ratings.
 
     The model sees standardised metrics. It is cloned for every fit, so give it a ``random_state``
-    where it needs one.
+    if it uses random numbers.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class CrossFit(Control):
         A model or pipeline with ``fit`` and ``predict``; or a name, such as
         ``"hist_gradient_boosting"`` or ``"package.module:Class"`` (`regressor_names`).
     folds
-        Parts into which the ratings are divided.
+        Number of cross-fitting folds.
 
     Examples
     --------
@@ -118,12 +118,14 @@ class CrossFit(Control):
         from sklearn.base import clone
         from sklearn.exceptions import ConvergenceWarning
 
-        # Standardised scores: penalties and tolerances of a model should not see their scale.
+        # Scores are standardised so that a model's penalties and tolerances do not depend on their
+        # scale.
         mean, spread = float(y.mean()), float(y.std())
         if not spread > 0:
             return lambda other: np.full(len(other), mean)
         with warnings.catch_warnings():
-            # A model that stops early predicts worse, and the residuals show by how much.
+            # Ignore convergence warnings: a model that stops early predicts worse, which the
+            # residuals show.
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", "Confidence interval of the Spearman")  # isotonic
             model = clone(self._model).fit(x, (y - mean) / spread)
@@ -132,20 +134,19 @@ class CrossFit(Control):
 
 #: Predicts scores from standardised metrics, (m, p) to (m,).
 Model: TypeAlias = Callable[[FloatArray], FloatArray]
-#: Makes a model of standardised metrics (n, p) and scores (n,).
+#: Fits a model to standardised metrics (n, p) and scores (n,).
 Fit: TypeAlias = Callable[[FloatArray, FloatArray], Model]
 
 
 def cross_fit(
     ratings: Ratings, folds: int | None, fit: Fit, over: FloatArray | None = None
 ) -> Predictions:
-    """Predict each fold with a model fitted to the others; None fits and predicts on all.
+    """Predict each fold with a model fitted to the others; None fits to and predicts all ratings.
 
-    Where all weights are equal the mean prediction is taken over the segments outside the
-    training folds, and counts for their share of the pool: given the training folds, the held-out
-    fold is a random sample of just those, so that the difference estimate is unbiased exactly and
-    not only up to 1/N. With ``over``, weights of all segments of the pool (N,), it is the weighted
-    mean over the pool.
+    If all weights are equal, the mean prediction is taken over the segments outside the training
+    folds, and counts for their share of the pool: given the training folds, the held-out fold is a
+    random sample of those, so the difference estimate is exactly unbiased and not only up to 1/N.
+    With ``over``, weights of all segments of the pool (N,), it is the weighted mean over the pool.
     """
     sample = ratings.sample
     size, shape = len(sample.pool), ratings.scores.shape
@@ -169,7 +170,7 @@ def cross_fit(
             continue
         moments = sample.pool._moments_of(models)
         for (h, t), model, (mean, sd) in zip(pairs, models, moments, strict=True):
-            # What a fold was trained on is left out, where that makes the estimate unbiased.
+            # Leave out the segments a fold was trained on, if that makes the estimate unbiased.
             drop = int(t.sum()) if equal[draw] and folds is not None else 0
             at[(*draw, h)] = model(known[rows[h]])
             total = size * mean - (model(known[rows[t]]).sum() if drop else 0.0)

@@ -1,6 +1,6 @@
 """Nearest neighbours as a control, for all draws and folds at once.
 
-Neighbours are visited from near to far, and each fold takes the first k in its training set.
+Neighbours are visited from near to far, and each fold uses the first k in its training set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fewgold.common.neighbours import Nearest
 from fewgold.estimators.crossfit import Control, Model, Predictions, cross_fit, equal_weights
 from fewgold.sample import Ratings
 
-# Working memory in bytes: what suits the processor, and what a batch asked for may take.
+# Working memory in bytes: the default, and the most for a batch size set by the user.
 BLOCK, MOST = 1 << 24, 1 << 27
 
 
@@ -26,18 +26,18 @@ BLOCK, MOST = 1 << 24, 1 << 27
 class KNN(Control):
     """Mean of the k nearest rated segments in the space of standardised metrics.
 
-    Where several are equally far, those that come first in the pool count.
+    Ties are resolved by the order in the pool.
 
     Parameters
     ----------
     k
-        Neighbours; fewer where fewer are rated. 25 in Saldías et al. (2022).
+        Number of neighbours; fewer if fewer are rated. 25 in Saldías et al. (2022).
     folds
         Cross-fitting folds. None predicts rated segments from themselves too, as printed.
     batch
-        Draws of a simulation to work on at a time, at most. None takes as many as the processor's
-        own memory holds. The result is the same; fewer are taken where working memory would
-        exceed some 200 MB.
+        Most draws of a simulation to process at a time. None takes as many as fit in the
+        processor's cache. The result is the same; fewer are taken if working memory would exceed
+        about 200 MB.
     """
 
     k: int = 25
@@ -57,7 +57,7 @@ class KNN(Control):
 
     @property
     def _named_fields(self) -> tuple[str, ...]:
-        """Fields that signatures omit: in the name already, or without influence on the result."""
+        """Fields that signatures omit: already in the name, or without influence on the result."""
         return ("batch",) if self.folds is not None else ("batch", "folds")
 
     def predict(self, ratings: Ratings) -> Predictions:
@@ -111,8 +111,9 @@ class KNN(Control):
 class RatedBatch(NamedTuple):
     """A batch of draws, each in ascending order of rows.
 
-    ``label`` (draws, n) is the fold of each rating, one of ``folds``. ``fresh`` (draws,) says where
-    mean predictions leave the training folds out. Without ``held`` all ratings train all folds.
+    ``label`` (draws, n) is the fold of each rating, one of ``folds``. ``fresh`` (draws,) marks
+    draws whose mean predictions leave out the training folds. Without ``held`` all ratings train
+    all folds.
     """
 
     rows: IntArray
@@ -135,7 +136,7 @@ class RatedBatch(NamedTuple):
 
 
 def nearest_sums(nearest: Nearest, part: slice, batch: RatedBatch, need: IntArray) -> FloatArray:
-    """Sums of the scores of the first ``need`` that train a fold: (folds, draws, segments)."""
+    """Sums of the first ``need`` scores that train each fold: (folds, draws, segments)."""
     draws, n = batch.rows.shape
     folds, start = len(need), part.start
     enough = _steps(n, int(need.max()), float(batch.trains.mean(-1).min()))
@@ -150,7 +151,7 @@ def nearest_sums(nearest: Nearest, part: slice, batch: RatedBatch, need: IntArra
     )
     found.go(near.reshape(-1, enough), int(need.min()))
     short = np.flatnonzero((found.left > 0).any(0))
-    if short.size:  # a few need more than nearly all do
+    if short.size:  # a few need more than most
         rest = found.only(short)
         lines = np.empty((short.size, n - enough), dtype=near.dtype)
         for line, (draw, segment) in zip(
@@ -164,7 +165,7 @@ def nearest_sums(nearest: Nearest, part: slice, batch: RatedBatch, need: IntArra
 
 
 def _steps(n: int, k: int, share: float) -> int:
-    """Ratings to look at so that for nearly every segment k of them train, a share of them all."""
+    """Ratings to visit so that nearly every segment finds k in its training set."""
     least = max(share, 1 / n)
     return min(n, ceil((k + 3 * sqrt(k * (1 - least))) / least) + 2)
 
@@ -173,7 +174,7 @@ class _NeighbourSums(NamedTuple):
     """Sums over neighbours from near to far, for m pairs of a draw and a segment.
 
     ``first`` (m,) is where the ratings of the draw begin in ``y`` and ``label``. ``left`` and
-    ``sums`` (folds, m) say how many more scores a fold needs, and what it has so far.
+    ``sums`` (folds, m) say how many more scores a fold needs, and their sum so far.
     """
 
     first: IntArray

@@ -32,9 +32,9 @@ class Learned(Estimator):
         `KNN`, or `CrossFit` around any scikit-learn regressor or the name of one.
     slope
         ``fitted``: multiply the predictions by the slope of least variance, so that a poor control
-        does no harm. ``one``: take them as they are; with a cross-fitted control on a simple
-        random sample the estimate is then exactly unbiased. ``printed``: Saldías et al. (2022),
-        eq. 3, E[XZ] without centring for the standardised prediction.
+        does no harm. ``one``: use them unchanged; with a cross-fitted control on a simple random
+        sample the estimate is then exactly unbiased. ``printed``: Saldías et al. (2022), eq. 3,
+        E[XZ] without centring for the standardised prediction.
     """
 
     control: Control = KNN()
@@ -60,7 +60,7 @@ class Learned(Estimator):
             return plain_mean(ratings, self._bound, self.spelled, (note,))
         predictions = self.control.predict(ratings)
         z = predictions.at - predictions.centre
-        # A model that predicts the same everywhere differs from its mean by rounding errors only.
+        # A model with constant predictions differs from its mean only by rounding errors.
         flat = predictions.spread.max(-1) <= 1e-12 * np.abs(predictions.at).max(-1)
         z = np.where(flat[..., None], 0.0, z)
         notes: tuple[str, ...] = ()
@@ -72,7 +72,9 @@ class Learned(Estimator):
             # β = E[XZ] with Z the prediction standardised over the pool (eq. 3).
             variance = predictions.spread[..., 0] ** 2
             beta = (y * z).mean(-1) / np.where(flat | (variance <= 0), np.inf, variance)
-            notes = ("control as printed in the paper: trained on the segments it predicts",)
+            notes = (
+                "control as printed in the paper: trained on the same segments that it predicts",
+            )
             n_slopes = np.ones(y.shape[:-1])
         else:
             unit = np.abs(z).max(-1, keepdims=True)
@@ -81,7 +83,7 @@ class Learned(Estimator):
             slopes, n_slopes, g_weights = regression_slopes(ratings.sample.design, columns)
             beta = slopes[..., 0] / unit[..., 0]
         parameters = np.minimum(n_slopes, np.maximum(ratings.sample.design._slope_df - 1, 0))
-        # What the training segments are predicted to differ by needs no correction: they are rated.
+        # Predictions for the training segments need no correction: those are rated.
         weights = ratings.sample.design.weights
         known = (weights * (1.0 - predictions.share) * z).sum(-1)
         return LinearEstimate(
@@ -101,7 +103,7 @@ class Learned(Estimator):
     def _controls(
         self, ratings: Ratings, slope: FloatArray, z: FloatArray
     ) -> FittedControls | None:
-        """The control of one study; None where it cannot predict a part of the pool."""
+        """The control of one study; None if it cannot predict a part of the pool."""
         over = getattr(self.control, "centred_over", None)
         in_memory = ratings.sample.pool._rows_in_memory
         if ratings.scores.ndim > 1 or over is None or self.slope == "printed" or not in_memory:

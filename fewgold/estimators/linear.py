@@ -19,9 +19,9 @@ from fewgold.estimator import Estimator
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
 
-# Ratings that must be informative about a slope, at the least.
+# Fewest ratings that must be informative about a slope.
 _LEAST_INFORMATIVE = 5
-# Numbers to work on at a time: few enough for the processor's own memory.
+# Numbers to process at a time: few enough for the processor's cache.
 _CELLS = 1 << 17
 # Largest row sum of an inverse, in units of the trace, at which it is still trusted.
 _ILL_CONDITIONED = 1e5
@@ -29,7 +29,7 @@ _ILL_CONDITIONED = 1e5
 
 @dataclass(frozen=True)
 class Mean(Estimator):
-    """Weighted mean of the ratings: no control, so the offset is 0.
+    """The weighted mean of the ratings, without a control, so the offset is 0.
 
     On a stratified sample it is the stratified mean Σ N_h/N x̄_h (Saldías et al. 2022, eq. 1).
     """
@@ -48,7 +48,7 @@ class Mean(Estimator):
 def plain_mean(
     ratings: Ratings, bound: Bound, method: str, notes: tuple[str, ...] = ()
 ) -> LinearEstimate:
-    """The mean without any control, also for estimators that have too few ratings for one."""
+    """The mean without a control, also used by other estimators if there are too few ratings."""
     return LinearEstimate(
         offset=np.zeros(ratings.scores.shape[:-1]),
         residuals=ratings.scores,
@@ -61,7 +61,7 @@ def plain_mean(
 
 
 def with_design_note(ratings: Ratings, notes: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The notes, and a note on biased designs."""
+    """The notes, plus one on a biased design if needed."""
     if ratings.sample.design.unbiased:
         return notes
     return (*notes, "this design, as printed in the paper, does not give an unbiased mean")
@@ -69,7 +69,7 @@ def with_design_note(ratings: Ratings, notes: tuple[str, ...] = ()) -> tuple[str
 
 @dataclass(frozen=True)
 class ControlVariates(Estimator):
-    """Adjust the mean with metrics whose pool means are known.
+    """Control variates: adjust the mean with metrics whose pool means are known.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ class ControlVariates(Estimator):
         population covariance of Z; kept for reproduction, since adding a constant to all scores
         changes its error (its bias is about -μ(1-n/N)/n).
     slopes
-        Slopes on the standardised metrics that were fixed before the ratings came, such as last
-        year's. The estimate is then exactly unbiased, and guaranteed bounds accept it.
+        Slopes on the standardised metrics, fixed before any rating is known, such as last year's.
+        The estimate is then exactly unbiased, and guaranteed bounds accept it.
 
     References
     ----------
@@ -101,8 +101,8 @@ class ControlVariates(Estimator):
         check_choice("form", self.form, ("regression", "printed"))
         if self.metrics is not None and not isinstance(self.metrics, str | tuple | list):
             raise DataError(
-                "metrics must be names of metrics; got "
-                f"{type(self.metrics).__name__}. For a learned control write Learned(control)."
+                f"metrics must be names of metrics; got {type(self.metrics).__name__}. For a "
+                "learned control use Learned(control)."
             )
         if self.metrics is not None and self.metrics != "mean":
             object.__setattr__(self, "metrics", as_names(self.metrics))
@@ -131,7 +131,8 @@ class ControlVariates(Estimator):
             notes = ("slopes as printed in the paper: not shift-invariant, biased at small n",)
         elif (fit.n_slopes < (p := len(controls))).any():
             notes = (f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used",)
-        # The printed slopes are not fitted by least squares and take no freedom beyond the last.
+        # The printed slopes are not fitted by least squares; they leave at least one degree of
+        # freedom.
         parameters = np.minimum(fit.n_slopes, np.maximum(sample.design._slope_df - 1, 0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),  # controls have mean 0 over the pool
@@ -177,7 +178,7 @@ class ControlVariates(Estimator):
 
 
 class RegressionFit(NamedTuple):
-    """Residuals (..., n), how many slopes were fitted (...), `g_weights`, and the slopes."""
+    """Residuals (..., n), number of fitted slopes (...), `g_weights`, and the slopes."""
 
     residuals: FloatArray
     n_slopes: FloatArray
@@ -212,14 +213,14 @@ def _controls(ratings: Ratings, table: FloatArray, fit: RegressionFit) -> Fitted
 
 
 def slope_sway(design: Design, z: FloatArray, slopes: FloatArray) -> FloatArray:
-    """Derivative of the least-squares slopes (p,) on controls (p, n) with respect to each score."""
+    """Derivative of the least-squares slopes (p,) on controls (p, n) by each score."""
     dev = design.scatter(z, beside_weights=design._fit_beside_weights(len(z)))
     dev *= (slopes != 0)[:, None]
     return np.asarray(np.linalg.pinv(dev @ dev.T, hermitian=True) @ dev * design.influence)
 
 
 def regression_fit(ratings: Ratings, controls: FloatArray) -> RegressionFit:
-    """The slopes of least variance on controls over the pool (p, N), some draws at a time."""
+    """Fit the slopes of least variance on controls over the pool (p, N), some draws at a time."""
     design, rows, y = ratings.sample.design, ratings.sample.indices, ratings.scores
     at_once = _CELLS // (y.shape[-1] * (1 + len(controls)))
     if y.ndim == 1 or len(y) <= at_once:
@@ -244,7 +245,7 @@ def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) ->
 
 def combine(coefficients: FloatArray, columns: FloatArray) -> FloatArray:
     """Weighted sum of columns: (..., p) and (..., p, n) to (..., n)."""
-    if columns.shape[-2] == 1:  # a product of matrices takes longer
+    if columns.shape[-2] == 1:  # a matrix product takes longer
         return np.asarray(coefficients * columns[..., 0, :])
     return np.asarray((coefficients[..., None, :] @ columns)[..., 0, :])
 
@@ -252,31 +253,31 @@ def combine(coefficients: FloatArray, columns: FloatArray) -> FloatArray:
 def regression_slopes(
     design: Design, columns: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slopes of least variance under the design (..., p), how many there are (...), g-weights.
+    """Slopes of least variance under the design (..., p), their number (...), and g-weights.
 
-    ``columns`` (..., 1 + p, n) are the scores, minus one of them so that huge ones keep their
-    digits, and the controls, which should be about 1 in size.
+    ``columns`` (..., 1 + p, n) are the scores, minus the first one so that huge scores keep their
+    digits, and the controls, which should be of order 1.
 
     With fewer than three degrees of freedom per slope none is fitted: slopes from so few ratings
-    cost more than they gain, and a line through the points would claim an error of 0.
+    lose more than they gain, and a perfect fit would give a standard error of 0.
     """
     z, p = columns[..., 1:, :], columns.shape[-2] - 1
     dev = design.scatter(columns, pivot=False, beside_weights=design._fit_beside_weights(p))
     # Not the square of the scores, which would overflow at 1e200.
-    if p == 1:  # a product of matrices takes longer
+    if p == 1:  # a matrix product takes longer
         products = np.vecdot(dev, dev[..., 1:, :])[..., None]
     else:
         products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
     cross, gram, dev = products[..., :1, :], products[..., 1:, :], dev[..., 1:, :]
     squares = np.diagonal(gram, axis1=-2, axis2=-1)
     off = design.means(z)
-    # No slope for a control that is constant in the sample, where it varies by rounding errors
-    # only, small against its size; nor for one that only two or three ratings are informative
-    # about, such as a metric that is constant in nearly all strata: (Σa²)²/Σa⁴ counts them.
+    # No slope for a control that is constant in the sample up to rounding errors, nor for one about
+    # which only two or three ratings are informative, such as a metric that is constant in nearly
+    # all strata: (Σa²)²/Σa⁴ counts the informative ratings.
     size = np.square(off) + np.square(z[..., 0])
     rounding = 1e-20 * z.shape[-1] * size * design._max_squared_influence[..., None]
     fourth = np.empty(squares.shape)
-    for k in range(p):  # one by one: a copy of all of them would leave the processor's cache
+    for k in range(p):  # one by one: a copy of all of them would not fit in the cache
         squared = np.square(dev[..., k, :])
         np.vecdot(squared, squared, out=fourth[..., k])
     several = _LEAST_INFORMATIVE * fourth <= np.square(squares)
@@ -292,8 +293,8 @@ def regression_slopes(
 def g_weights(design: Design, dev: FloatArray, off: FloatArray, inverse: FloatArray) -> FloatArray:
     """g-weights: the factor by which fitted slopes change the weight of each rating (..., n).
 
-    The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): where the sample means of the metrics are
-    off, ratings on the other side weigh more. The variance of Σ w g (y − βz) includes the error of
+    The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): if a sample mean of a metric is off,
+    ratings on the other side get more weight. The variance of Σ w g (y − βz) includes the error of
     the slopes (Särndal, Swensson and Wretman 1992, section 6.6).
 
     ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, ``off`` (..., p) its means z̄,
@@ -305,7 +306,7 @@ def g_weights(design: Design, dev: FloatArray, off: FloatArray, inverse: FloatAr
     np.subtract(1.0, g, out=g)
     if design.units is None:
         return np.asarray(g)
-    # A unit sways the slopes as a whole: residuals as if it had been left out, to first order.
+    # A unit influences the slopes as a whole, so use leave-one-unit-out residuals, to first order.
     units = int(design.units.max()) + 1
     sums = group_sum(dev, design.units[..., None, :], units)
     count = group_sum(np.ones(design.units.shape), design.units, units)
@@ -316,7 +317,7 @@ def g_weights(design: Design, dev: FloatArray, off: FloatArray, inverse: FloatAr
 def inverse_of(gram: FloatArray, used: BoolArray) -> FloatArray:
     """Inverse of the part of ``gram`` (..., p, p) that belongs to ``used`` controls, else 0.
 
-    A pseudo-inverse where metrics (nearly) follow from each other.
+    A pseudo-inverse if metrics are (nearly) collinear.
     """
     if gram.shape[-1] == 1:
         return np.asarray(used[..., None] / np.where(used[..., None], gram, 1.0))
@@ -326,20 +327,22 @@ def inverse_of(gram: FloatArray, used: BoolArray) -> FloatArray:
     kept = used[..., None, :] & used[..., None]
     trace = np.where(used, squares, 0.0).sum(-1)
     gram = gram * kept
-    # The trace on the diagonal holds the place of controls without a slope.
+    # Controls without a slope get the trace on the diagonal as a placeholder.
     unused = ~used[..., None] * np.eye(used.shape[-1])
     held = np.where(trace > 0, trace, 1.0)[..., None, None] * unused
     return _stable_inverse(gram, gram + held, trace) * kept
 
 
 def _stable_inverse(gram: FloatArray, filled: FloatArray, trace: FloatArray) -> FloatArray:
-    """Inverse of ``filled``, or pseudo-inverse of ``gram`` where that is ill-conditioned."""
+    """Inverse of ``filled``, or pseudo-inverse of ``gram`` if that is ill-conditioned."""
     try:
         inverse = np.asarray(_swept(filled) if _many_small(filled) else np.linalg.inv(filled))
         size = np.abs(inverse)
-        if size.max() * trace.max() * gram.shape[-1] <= _ILL_CONDITIONED:  # for sure not
+        if (
+            size.max() * trace.max() * gram.shape[-1] <= _ILL_CONDITIONED
+        ):  # certainly not ill-conditioned
             return np.asarray(inverse, dtype=np.float64)
-        # Put so that what is not a number counts as ill-conditioned.
+        # Written so that NaN counts as ill-conditioned.
         ill = ~(size.sum(-1).max(-1) * trace <= _ILL_CONDITIONED)
     except np.linalg.LinAlgError:
         inverse, ill = np.empty_like(gram), np.ones(gram.shape[:-2], dtype=bool)
@@ -358,7 +361,7 @@ def _swept(matrices: FloatArray) -> FloatArray:
     """Inverses of positive definite matrices (..., p, p), vectorised over the batch.
 
     The sweep operator: Goodnight (1979), A tutorial on the sweep operator, American Statistician
-    33. Infinite or not a number where a matrix is singular.
+    33. Infinite or NaN if a matrix is singular.
     """
     batch, p = matrices.shape[:-2], matrices.shape[-1]
     a = matrices.reshape(-1, p, p).transpose(1, 2, 0).copy()

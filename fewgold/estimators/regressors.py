@@ -1,9 +1,9 @@
 """Regressors by name, for ``cv-sklearn:NAME``.
 
-The settings suit 30 to 500 ratings and a handful to some dozen metrics. Models see metrics that
-are standardised over the pool and scores that are standardised over their training ratings
-(`CrossFit`), so none of them needs a scaler for its penalty. Those that draw random numbers have a
-fixed seed: the same ratings give the same estimate.
+The settings suit 30 to 500 ratings and up to a few dozen metrics. Models receive metrics
+standardised over the pool and scores standardised over their training ratings (`CrossFit`), so none
+of them needs a scaler for its penalty. Models that draw random numbers have a fixed seed: the same
+ratings give the same estimate.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fewgold.errors import DataError, UnknownNameError
 #: Entry points of this group add names: a class, an instance, or a function that returns one.
 GROUP = "fewgold.regressors"
 _HINT = (
-    "package.module:Class takes any other regressor with fit and predict that is installed; entry "
+    "For any other installed regressor with fit and predict use package.module:Class; entry "
     f"points of the group {GROUP} add names."
 )
 # Penalties and noise, as shares of the variance of the scores.
@@ -141,13 +141,13 @@ def _hist_gradient_boosting() -> Any:
     )
 
 
-#: Regressors of scikit-learn by name: what each is in a few words, and what makes one.
+#: Regressors of scikit-learn by name: a short description, and a function that creates one.
 REGRESSORS: dict[str, tuple[str, Callable[[], Any]]] = {
     "linear": ("a straight line in each metric", _linear),
     "ridge": ("a ridge regression", _ridge),
     "elastic_net": ("a regression that drops metrics that do not help", _elastic_net),
     "bayesian_ridge": ("a Bayesian ridge regression", _bayesian_ridge),
-    "huber": ("a regression that outliers move little", _huber),
+    "huber": ("a regression robust to outliers", _huber),
     "quadratic": ("a ridge regression with squares and products", _quadratic),
     "spline": ("a smooth curve in each metric", _spline),
     "isotonic": ("a rising or falling curve in the best single metric", _isotonic),
@@ -167,7 +167,7 @@ def _plugins() -> Mapping[str, Any]:
 
 
 def regressor_names() -> list[str]:
-    """Names of all regressors, those of entry points included."""
+    """Names of all regressors, including those from entry points."""
     return [*REGRESSORS, *_plugins()]
 
 
@@ -177,7 +177,7 @@ def is_path(name: str) -> bool:
 
 
 def check_regressor(name: str) -> None:
-    """Raises for a name or path that leads to no regressor."""
+    """Raise an error for a name or path that is not a regressor."""
     if is_path(name):
         regressor(name)
     elif name not in REGRESSORS and name not in _plugins():
@@ -185,7 +185,7 @@ def check_regressor(name: str) -> None:
 
 
 def regressor(name: str) -> Any:
-    """A new regressor: by its name in `REGRESSORS`, of an entry point, or by its path.
+    """Create a regressor from its name in `REGRESSORS`, its entry point, or its path.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def _at(path: str) -> Any:
 
 
 def _made(found: Any, name: str) -> Any:
-    """An instance with its usual settings, and the seed 0 if it takes one."""
+    """An instance with default settings, and seed 0 if it takes one."""
     if not (hasattr(found, "fit") and hasattr(found, "predict")):
         raise DataError(
             f"{name!r} is not a regressor: expected a class with fit and predict, got "
@@ -232,8 +232,8 @@ def _made(found: Any, name: str) -> Any:
         model: Any = found()
     except TypeError as error:
         raise DataError(
-            f"the regressor {name!r} cannot be created without arguments: {error}. Name a ready "
-            "instance instead, package.module:instance."
+            f"the regressor {name!r} cannot be created without arguments: {error}. Name an "
+            "existing instance instead, package.module:instance."
         ) from None
     seeded = "random_state" in getattr(model, "get_params", dict)()
     return model.set_params(random_state=0) if seeded else model

@@ -1,8 +1,8 @@
 """Ridge regression on all metrics, with the penalty chosen by leave-one-out error.
 
 Slopes are fitted to the scaled deviations of the design, may be constrained to the sign that
-follows from a metric's orientation, and enter the variance through their g-weights. Where there are
-few ratings for the number of metrics, no penalty is chosen: the fits of all penalties are averaged.
+follows from a metric's orientation, and enter the variance through their g-weights. With few
+ratings for the number of metrics, no penalty is chosen: the fits of all penalties are averaged.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from fewgold.estimators.linear import g_weights, pool_controls, with_design_note
 from fewgold.sample import Ratings
 from fewgold.samplers import Balanced, Sampler
 
-# Penalties, relative to the mean variance of a standardised metric. The last shrinks slopes to
-# next to none.
+# Penalties, relative to the mean variance of a standardised metric. The last one shrinks slopes
+# almost to 0.
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 1e6)
-# Residuals of all strengths to hold at a time: few enough for the processor's own memory.
+# Residuals of all penalties to hold at a time: few enough for the processor's cache.
 _CELLS = 1 << 14
-# Degrees of freedom from which on slopes are fitted, however many metrics there are.
+# Degrees of freedom from which slopes are fitted, however many metrics there are.
 _LEAST_DF = 19
 # Sweeps of the coordinate descent between two exact solutions, and rounds of both.
 _SWEEPS, _ROUNDS = 4, 150
@@ -39,18 +39,18 @@ class Ridge(Estimator):
     """Regression on several metrics: the estimator that we recommend.
 
     Slopes β on the standardised metrics z minimise Σ a² (y − ȳ − β·(z − z̄))² + λ |β|² Σ a², with
-    the weight a that the design gives a deviation (`Design.scatter`). The strength λ is chosen by
+    the weight a that the design gives a deviation (`Design.scatter`). The penalty λ is chosen by
     the leave-one-out error of the ratings themselves, PRESS = Σ a² e²/(1 − h − w)², with the
     leverage h and the weight w of a rating.
 
-    That takes 2p + 2 degrees of freedom for p metrics. With fewer, but 20 ratings at the least,
-    slopes are averaged over all strengths from p/(3n) on, with weights in proportion to
-    PRESS^(−n/8), where in a balanced sample only errors orthogonal to the balanced variates count.
-    So dozens of metrics may be used with as few ratings as metrics, or fewer. With fewer still the
-    plain mean is used, and a note says so.
+    This requires 2p + 2 degrees of freedom for p metrics. With fewer, but at least 20 ratings,
+    slopes are averaged over all penalties from p/(3n) up, with weights proportional to
+    PRESS^(−n/8), which in a balanced sample uses only errors orthogonal to the balanced variates.
+    So dozens of metrics may be used with as few ratings as metrics, or fewer. With even fewer
+    ratings the plain mean is used, and a note says so.
 
-    Where the orientation of a metric is known (given with the pool, or a common metric) its slope
-    is constrained to that sign, which makes better use of few ratings.
+    If the orientation of a metric is known (given with the pool, or a common metric), its slope is
+    constrained to that sign, which makes better use of few ratings.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Ridge(Estimator):
         spent: FloatArray | float = 0.0
         left_out = enough
         if sample.design._balanced_slopes:
-            # Balanced variates pay for their slopes already; dozens of slopes do more than that.
+            # Balanced variates already account for their slopes; dozens of slopes need more.
             spent = np.where(enough & plenty, fit.leverage.sum(-1), 0.0)
             left_out = enough & ~plenty
         sway = inflation = None
@@ -126,10 +126,9 @@ class Ridge(Estimator):
             sway = inverse @ dev[1:] * (sample.design.influence / scale)
             inflation = np.ones(y.shape)
         if sample.design.units is None:
-            # Residuals as if each rating had been left out, instead of a count of parameters: the
-            # strength of the penalty was chosen by the same ratings, and that count misses it. The
-            # two ratings of a stratum are mirror images about their mean: without one of them the
-            # other would not count either.
+            # Leave-one-out residuals instead of a count of parameters, which would ignore that the
+            # penalty was chosen on the same ratings. The two ratings of a stratum are mirror images
+            # about their mean: without one of them the other would not count either.
             beyond = sample.design._centring_shares - sample.design.weights
             leverage = fit.leverage / np.maximum(1.0 - beyond, 1e-6)
             shrunk = np.where(left_out[..., None], np.maximum(1.0 - leverage, 0.1), 1.0)
@@ -168,8 +167,8 @@ class Ridge(Estimator):
 def _enough(design: Design, p: int) -> tuple[BoolArray, BoolArray]:
     """Whether there are enough ratings to choose a penalty for p slopes, or to average over all.
 
-    With fewer than that the chosen penalty is noise, and the standard error would not show it.
-    Units drawn as a whole, such as documents, count once: their segments are alike.
+    With fewer, the chosen penalty is noise, and the standard error would not show it. Units drawn
+    as a whole, such as documents, count once: their segments are alike.
     """
     df = design._slope_df
     units = df if design.units is None else np.minimum(df, design.units.max(-1))
@@ -191,12 +190,12 @@ def ridge_slopes(
     choose: BoolArray | bool = True,
     balance: FloatArray | None = None,
 ) -> RidgeFit:
-    """The fit at the strength of least leave-one-out error, or an average over strengths.
+    """The fit at the penalty with the least leave-one-out error, or an average over penalties.
 
     ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the leverages
-    of the ratings without metrics: their weights in the subtracted means. Where ``choose`` (...) is
-    False the fits of all strengths are averaged, by the errors that are left beside ``balance``
-    (..., q, n), centred balanced variates.
+    of the ratings without metrics: their weights in the subtracted means. If ``choose`` (...) is
+    False, the fits of all penalties are averaged, using the errors orthogonal to ``balance`` (...,
+    q, n), the centred balanced variates.
     """
     batch, (columns, n) = dev.shape[:-2], dev.shape[-2:]
     p = columns - 1
@@ -217,19 +216,19 @@ def ridge_slopes(
 def _fit_all_strengths(
     dev: FloatArray, signs: FloatArray, weights: FloatArray, choose: BoolArray, balance: FloatArray
 ) -> RidgeFit:
-    """All strengths of some draws (draws, 1 + p, n) side by side; the best of each, or a mixture.
+    """Fit all penalties to some draws (draws, 1 + p, n); the best for each draw, or a mixture.
 
-    A mixture of fits is linear in the scores as each of them is, so its leverages and its matrix
-    are the mixtures of theirs.
+    A mixture of fits is linear in the scores like each fit, so its leverages and matrix are
+    mixtures of theirs.
     """
     y, z = dev[:, 0], dev[:, 1:]
-    # Scores of 1e150 are odd, but they are numbers: squares must not overflow.
+    # Squares of scores such as 1e150 must not overflow.
     top = np.abs(y).max(-1, keepdims=True)
     top = np.where(top > 0, top, 1.0)
     y = y / top
     gram = z @ np.swapaxes(z, -1, -2)
     cross = (z @ y[..., None])[..., 0]
-    # In the directions of the principal axes every strength is a mere division.
+    # Along the principal axes every penalty is just a division.
     values, axes = (gram[..., 0], np.ones_like(gram)) if len(z[0]) == 1 else np.linalg.eigh(gram)
     strengths = np.array(STRENGTHS)[:, None]
     shrink = 1.0 / (np.maximum(values, 0.0)[:, None] + strengths)  # (draws, strengths, p)
@@ -246,7 +245,8 @@ def _fit_all_strengths(
         beta[draw, at], leverage[draw, at] = held.beta, held.leverage
         residuals = y[draw] - (held.beta[:, None] @ z[draw])[:, 0]
         errors[draw, at] = _left_out_errors(residuals, held.leverage, weights[draw])
-    # Under a penalty far below p/n, many metrics follow each of few ratings: noise in the average.
+    # With a penalty far below p/n, many metrics overfit few ratings, which adds noise to the
+    # average.
     mix = _mixture(errors, choose, balance, strengths[:, 0] >= len(z[0]) / (3 * y.shape[-1]))
     free = np.where(wrong, 0.0, mix)[:, None]
     inverse = (axes * (free @ shrink)) @ np.swapaxes(axes, -1, -2)
@@ -270,14 +270,14 @@ def _mixture(
 ) -> FloatArray:
     """Weight of each penalty (draws, strengths), from errors (draws, strengths, n).
 
-    1 or 0 where one is chosen, otherwise in proportion to PRESS^(−n/8): with errors of variance
+    1 or 0 if one is chosen, otherwise proportional to PRESS^(−n/8): with errors of variance
     PRESS/n, −n/2 log PRESS is the log likelihood of the ratings, each predicted by the others. A
-    quarter of it: few ratings exaggerate how much strengths differ. On real sets n/2 and n/4 had
-    larger errors at n = 20 and standard errors that were too small.
+    quarter of it is used, since few ratings exaggerate differences between penalties. On real sets
+    n/2 and n/4 had larger errors at n = 20 and standard errors that were too small.
 
     A balanced sample has little to gain from slopes: the average uses only the errors that remain
-    after regressing out the balanced variates (draws, q, n). It is over the strengths that are
-    ``averaged`` (strengths,).
+    after regressing out the balanced variates (draws, q, n). It is taken over the penalties marked
+    in ``averaged`` (strengths,).
     """
     loss = np.vecdot(errors, errors)
     mix = np.zeros(loss.shape)
@@ -289,7 +289,9 @@ def _mixture(
         along = errors @ np.swapaxes(balance, -1, -2) @ np.linalg.pinv(gram, hermitian=True)
         left = errors - along @ balance
         loss = np.vecdot(left, left)
-    logs = np.log(np.maximum(loss, 1e-24))  # scores are about 1 in size: less is rounding errors
+    logs = np.log(
+        np.maximum(loss, 1e-24)
+    )  # scores are of order 1: anything smaller is rounding error
     likelihood = np.exp(errors.shape[-1] / 8 * (logs.min(-1, keepdims=True) - logs))
     likelihood = likelihood * averaged
     return np.where(choose[:, None], mix, likelihood / likelihood.sum(-1, keepdims=True))
@@ -309,7 +311,7 @@ def _constrained(
 def constrain(
     ridged: FloatArray, cross: FloatArray, beta: FloatArray, signs: FloatArray
 ) -> FloatArray:
-    """Coordinate descent for the ridge with slopes of given sign, all draws at once."""
+    """Coordinate descent for ridge slopes with given signs, all draws at once."""
     clip = np.where(signs > 0, np.maximum(beta, 0), np.where(signs < 0, np.minimum(beta, 0), beta))
     wrong = (clip != beta).any(-1)
     if not wrong.any():
@@ -335,14 +337,14 @@ def constrain(
 def _polish(
     a: FloatArray, b: FloatArray, signs: FloatArray, slopes: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Solve exactly for the slopes that are not 0; accept where that is the optimum.
+    """Solve exactly for the nonzero slopes; accept the solution if it is the optimum.
 
-    Sweeps find out soon which slopes are 0, but near copies among the metrics make them slow
-    to settle on the others.
+    Sweeps quickly find which slopes are 0, but nearly collinear metrics make the others converge
+    slowly.
     """
     active = (slopes != 0).astype(np.float64)
     exact = np.linalg.solve(_reduced(a, active), (b * active)[..., None])[..., 0]
-    gradient = b - (a @ exact[..., None])[..., 0]  # where the slopes at 0 would go
+    gradient = b - (a @ exact[..., None])[..., 0]  # the gradient at slopes of 0
     scale = np.abs(b).max(-1, keepdims=True)
     fits = (exact * signs >= 0) & ((active > 0) | (gradient * signs <= 1e-12 * scale))
     solved = np.asarray(fits.all(-1))
@@ -350,6 +352,6 @@ def _polish(
 
 
 def _reduced(gram: FloatArray, active: FloatArray) -> FloatArray:
-    """The Gram matrix of active slopes; 1 on the diagonal of others, so that it inverts."""
+    """The Gram matrix of active slopes, made invertible by 1 on the diagonal of others."""
     both = active[..., :, None] * active[..., None, :]
     return np.asarray(gram * both + (1 - active)[..., None] * np.eye(active.shape[-1]))

@@ -1,10 +1,10 @@
-"""Balanced sampling by the cube method: spread over documents, metric means as in the pool.
+"""Balanced sampling by the cube method: spread over documents, with the pool's metric means.
 
-Inclusion probabilities are moved to 0 or 1 by a martingale, so that each keeps its expectation.
-A step goes along a direction that leaves all totals as they are, as far as it can in one of the
-two senses, chosen so that the expected move is 0; it decides at least one unit. When too few
-undecided units are left to keep all totals, steps go where the totals change least. Many small
-blocks of many samples take their steps at once.
+Inclusion probabilities are moved to 0 or 1 by a martingale, so that each keeps its expectation. A
+step follows a direction that keeps all totals, as far as possible one way or the other, chosen so
+that the expected move is 0; it decides at least one unit. When too few undecided units are left to
+keep all totals, steps go where the totals change least. Steps are vectorised over many small blocks
+of many samples.
 
 Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91; Chauvet and
 Tillé (2006), A fast algorithm for balanced sampling, Computational Statistics 21; Hasler and Tillé
@@ -31,9 +31,9 @@ from fewgold.stored import StoredPool
 
 _EPS = 1e-9
 _CLOSE = 1e-15
-# Trades in a block, at the least, where there are few balance equations.
+# Fewest trades in a block, if there are few balance equations.
 _TRADES = 8
-# Blocks to work on at once: their tables should fit into the processor's cache.
+# Blocks to process at once: their tables should fit into the processor's cache.
 _SIDE_BY_SIDE = 1024
 
 
@@ -43,10 +43,10 @@ class Balanced(Sampler):
 
     The cube method draws twice: first how many segments each document gets (its expected number
     rounded up or down), then which. Both times the sample means of the leading principal components
-    of the metrics (and of the cost, where there is one) are kept at their pool means, as nearly as
-    whole segments allow. Where a control variate must estimate its slope from few ratings, a
-    balanced sample needs none: the part of the scores that is linear in the metrics is no longer
-    left to chance.
+    of the metrics (and of the cost, if there is one) are kept at their pool means, as nearly as
+    whole segments allow. A control variate must estimate its slope from few ratings, but a balanced
+    sample needs no slope: the part of the scores that is linear in the metrics is no longer left to
+    chance.
 
     Every segment has exactly its inclusion probability: n/N, so that the mean is unbiased, or one
     in proportion to the expected spread of its rating (``chances``). Weights are then in proportion
@@ -55,12 +55,12 @@ class Balanced(Sampler):
     Parameters
     ----------
     by
-        What is to be spread; documents where the pool has them, if None.
+        The groups to spread the sample over; None means documents, if the pool has them.
     components
-        Variates to balance, at most: the sum of uneven weights, the cost, where there is one, then
+        Most variates to balance: the sum of uneven weights, the cost (if there is one), then
         principal components.
     chances
-        Uneven chances; equal ones if None.
+        Uneven chances; None for equal ones.
 
     References
     ----------
@@ -104,9 +104,9 @@ class Balanced(Sampler):
         chosen = cube(parts, order, np.where(up, dues.high[order], dues.low[order]), zone, rng)
         rows = order[chosen].reshape(draws, n)
         if uneven:
-            # One group for all, since a few neighbours of very different weights say little about
-            # each other; and one for segments that are taken for sure, which leave nothing to
-            # chance. They come last.
+            # One group for all, since a few neighbours with very different weights say little about
+            # each other, and one for segments taken with certainty, which have no sampling error.
+            # These come last.
             sure = inclusion >= 1 - _EPS
             last = np.argsort(sure[rows], axis=-1, kind="stable")
             rows = np.take_along_axis(rows, last, axis=-1)
@@ -141,7 +141,7 @@ class Dues:
     """
 
     codes: IntArray
-    part: FloatArray  # (H,) f, the chance of a document to be rounded up
+    part: FloatArray  # (H,) f, the chance that a document is rounded up
     low: FloatArray  # (N,) chances in a document rounded down
     high: FloatArray  # (N,) chances in a document rounded up
 
@@ -157,7 +157,7 @@ class Dues:
         return cls(codes, part, low, high)
 
     def rounded_up(self, variates: FloatArray, draws: int, rng: Generator) -> BoolArray:
-        """Documents that get one segment more, chosen in balance: (draws, H)."""
+        """Documents that get one more segment, chosen in balance: (draws, H)."""
         step = self.high - self.low
         means = np.array([np.bincount(self.codes, v * step) for v in variates])
         line = rng.permuted(np.tile(np.arange(self.part.size), (draws, 1)), axis=-1)
@@ -169,7 +169,7 @@ class Dues:
 
 
 def capped_within(mass: FloatArray, codes: IntArray, counts: FloatArray) -> FloatArray:
-    """Chances in proportion to ``mass``, none above 1, that sum to each document's count: (N,).
+    """Chances proportional to ``mass``, at most 1, that sum to each document's count: (N,).
 
     Water-filling as in `fewgold.samplers.chances.capped`, for all documents at once.
     """
@@ -179,7 +179,7 @@ def capped_within(mass: FloatArray, codes: IntArray, counts: FloatArray) -> Floa
     start = np.cumsum(sizes) - sizes
     rank = np.arange(mass.size) - start[own]
     total = np.append(0.0, np.cumsum(falling))
-    left = total[(start + sizes)[own]] - total[:-1]  # mass of this one and all after it
+    left = total[(start + sizes)[own]] - total[:-1]  # mass of this segment and all after it
     over = (counts[own] - rank) * falling > left * (1 + 1e-9)
     sure = np.minimum.reduceat(np.where(over, sizes[own], rank), start)
     rest = np.bincount(own, np.where(rank < sure[own], 0.0, falling))
@@ -204,15 +204,15 @@ def contributions(variates: FloatArray, inclusion: FloatArray) -> FloatArray:
 def balance_variates(pool: Pool, most: int) -> FloatArray:
     """The cost and the leading principal components of the metrics, standardised: (p, N).
 
-    Each is orthogonalised to those before it, and left out if nothing remains: with a redundant
-    equation rounding errors would choose the direction.
+    Each is orthogonalised to those before it, and left out if nothing remains: otherwise, rounding
+    errors would choose the direction of a redundant equation.
     """
     size = len(pool)
     if most < 1 or not (pool.metrics or pool.cost is not None):
         return np.empty((0, size))
     parts: list[FloatArray] = []
     cost = pool._standardised_cost()
-    if cost is not None:  # first: money is what must come out right
+    if cost is not None:  # first, since the cost matters most
         parts.append(cost)
     if pool.metrics:
         z = pool.standardised()
@@ -220,17 +220,17 @@ def balance_variates(pool: Pool, most: int) -> FloatArray:
         lead = np.argsort(-values, kind="stable")[: most - len(parts)]
         lead = lead[values[lead] > 1e-9]
         axes = vectors[:, lead].T
-        # The largest part of each is positive: libraries differ in the sense of an axis.
+        # Make the largest entry of each positive: libraries differ in the sign of an axis.
         largest = np.argmax(np.abs(axes).round(9), axis=-1)[:, None]
         axes = axes * np.sign(np.take_along_axis(axes, largest, axis=-1))
         parts.extend(axes / np.sqrt(values[lead])[:, None] @ z)
     # Rounded, so that a seed gives the same sample on every machine: the last digits of matrix
-    # products differ between them, and who is decided first may hang on such a digit.
+    # products differ between machines, and could change which unit is decided first.
     return np.round(_independent(np.array(parts).reshape(-1, size)), 9)
 
 
 def _independent(variates: FloatArray) -> FloatArray:
-    """Standardised variates orthogonalised to those before; redundant ones are left out."""
+    """Standardised variates, each orthogonalised to those before; redundant ones are left out."""
     kept: list[FloatArray] = []
     for variate in variates:
         rest = variate.copy()
@@ -247,9 +247,9 @@ def cube(
 ) -> BoolArray:
     """Draw positions on lines, a fixed number in each zone: (draws, L), True where drawn.
 
-    Each round cuts what is undecided along the lines into blocks with about twice as many trades
+    Each round cuts the undecided places along the lines into blocks with about twice as many trades
     as balance equations, and decides as many places in each block as its equations leave free.
-    Blocks work side by side. What they leave undecided makes the blocks of the next round, so that
+    Blocks are processed together. The places left undecided form the blocks of the next round, so
     balance is lost only with the last p trades of a draw.
 
     Parameters
@@ -257,22 +257,22 @@ def cube(
     variates
         (p, U) what to balance, most important first.
     unit
-        (draws, L) the column of ``variates`` that stands at each place.
+        (draws, L) the column of ``variates`` for each place.
     chance
         (draws, L) inclusion probabilities, with a whole number in each zone.
     zone
-        (draws, L) number of the zone of each place, never falling along a line.
+        (draws, L) number of the zone of each place, nondecreasing along a line.
     rng
-        Makes the decisions.
+        The random generator that decides.
     """
     draws, size = chance.shape
-    # One long line of all draws, and at its end a place that fills up blocks.
+    # One long line of all draws, with an extra place at the end that pads blocks.
     state = np.append(chance.ravel(), 0.0)
     unit = np.append(unit.ravel(), 0)
     zone = (zone + np.arange(draws)[:, None] * (int(zone.max(initial=0)) + 1)).ravel()
     left, p = np.arange(draws * size), len(variates)
     trades = max(-(-5 * p // 2), _TRADES)
-    # Rounds as long as there are more trades than equations, then the last p trades.
+    # Rounds while there are more trades than equations, then the last p trades.
     for least, work in ((p, _decide), (0, _land)):
         while True:
             left = _undecided(left, zone, state)
@@ -293,7 +293,7 @@ def _undecided(left: IntArray, zone: IntArray, state: FloatArray) -> IntArray:
     left = left[(chance > _EPS) & (chance < 1 - _EPS)]
     first = _changes(zone[left])
     alone = first & np.append(first[1:], True)
-    # What is left of a zone is whole up to rounding errors.
+    # The rest of a zone is a whole number up to rounding errors.
     state[left[alone]] = np.round(state[left[alone]])
     return np.asarray(left[~alone])
 
@@ -305,10 +305,10 @@ def _changes(label: IntArray) -> BoolArray:
 
 @dataclass
 class _Blocks:
-    """Places by block, all of them filled up to the same number: (places, blocks).
+    """Places by block, padded to the same number: (places, blocks).
 
     In each zone of a block one place is held: a trade moves probability between it and one of the
-    free places of its zone, so that totals of zones stay as they are.
+    free places of its zone, which keeps the totals of zones.
     """
 
     free: IntArray
@@ -327,7 +327,7 @@ def _blocks(
     going = count[line] > 0
     if not going.all():
         left, line, first = left[going], line[going], first[going]
-    # The place that is held in a zone belongs to the block of the first trade of the zone.
+    # A zone's held place belongs to the block of the zone's first trade.
     rank = np.cumsum(~first) - ~first - (np.cumsum(trades) - trades)[line]
     share = count / np.maximum(trades, 1)
     block = (np.cumsum(count) - count)[line] + (rank * share[line]).astype(np.int64)
@@ -338,7 +338,7 @@ def _blocks(
     blocks = int(count.sum())
 
     def places(mine: BoolArray) -> tuple[IntArray, int]:
-        """The number of each within its block, and how many a block has at most."""
+        """The number of each place within its block, and the largest number in any block."""
         own = np.bincount(block[mine], minlength=blocks)
         return np.cumsum(mine) - 1 - (np.cumsum(own) - own)[block], int(own.max(initial=0))
 
@@ -363,15 +363,15 @@ def _decide(
 
     As in the simplex method, p trades and the held places are basic: they follow from the others,
     x_basic = constant − T x_other. The others take a random step without drift one after another,
-    which decides that trade or a basic place. In the latter case the two change their parts.
+    which decides that trade or a basic place. In the latter case the two swap roles.
     """
     free, zone, held = blocks.free.copy(), blocks.zone.copy(), blocks.held
     p, (trades, count) = len(variates), free.shape
     lane = np.arange(count)
     table = variates.take(unit[free], axis=1)
     table -= variates.take(unit[held[zone, lane]], axis=1)
-    product = np.empty_like(table)  # memory that is taken anew for each step costs more than sums
-    # Gauss–Jordan elimination, each equation solved for the trade that it depends on most.
+    product = np.empty_like(table)  # allocating memory in each step would cost more than the sums
+    # Gauss–Jordan elimination, solving each equation for the trade that it depends on most.
     for i in range(p):
         best = (np.abs(table[i, i:]).argmax(0) + i) * count + lane
         for array in (table, free, zone):
@@ -380,7 +380,7 @@ def _decide(
             long[..., best] = array[..., i, :]
             array[..., i, :] = largest
         pivot = table[i, i]
-        # An equation that others imply asks for nothing, and its trade waits for the next round.
+        # A redundant equation is skipped, and its trade waits for the next round.
         sound = np.abs(pivot) > _EPS
         scale = 1 / np.where(sound, pivot, 1.0)
         factor = np.where(sound, table[:, i] * scale, 0.0)
@@ -438,10 +438,10 @@ def _land(
     gap = np.moveaxis(gap, -1, 0)
     gram = np.swapaxes(gap, -1, -2) @ gap
     rank = np.arange(len(free))
-    # Among directions that are equally good the first trades decide, and not rounding errors.
+    # Among equally good directions the first trades decide, not rounding errors.
     gram[:, rank, rank] += np.where(filled, 1e-6 * rank[:, None], 1e9).T
     u = np.linalg.eigh(gram)[1][..., 0].T * filled
-    # The largest part is positive: libraries differ in the sense of a vector.
+    # Make the largest entry positive: libraries differ in the sign of a vector.
     u *= np.sign(u[np.abs(u).round(6).argmax(0), lane])
     back = np.zeros(held.shape)
     for k in rank:
@@ -458,7 +458,7 @@ def _land(
 def _reach(x: FloatArray, column: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """1/column, and steps forwards and backwards at which x − step · column is decided.
 
-    x lies inside of 0 and 1, so that a place that the step does not move sets it no limit.
+    x is strictly between 0 and 1, so a place that the step does not move sets no limit.
     """
     inverse = 1 / np.where(np.abs(column) > _EPS, column, 1e-40)
     to_0 = x * inverse

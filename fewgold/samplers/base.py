@@ -25,7 +25,7 @@ class Cost:
 
     The number of segments is fixed before drawing, so that the design stays exactly unbiased; the
     total cost of the drawn segments is then random. ``risk`` is the accepted probability of
-    overspending: 0.5 spends the budget on average, 0.05 stays within it nearly always.
+    overspending: 0.5 spends the budget on average, 0.05 nearly always stays within it.
     """
 
     limit: float
@@ -41,7 +41,7 @@ class Cost:
 _TRIALS = 200
 
 Budget: TypeAlias = int | float | Cost
-#: Answers with the scores of a sample, as an array of its shape or a mapping from id.
+#: Returns the scores of a sample, as an array of its shape or a mapping from id.
 Annotate: TypeAlias = Callable[[Sample], Any]
 
 
@@ -52,12 +52,12 @@ class Sampler(ABC):
     leaves out segments that are already rated and assembles the sample.
     """
 
-    #: Ratings to ask for at a time; None for samplers that need no answers to choose.
+    #: Ratings to ask for at a time; None for samplers that choose without seeing answers.
     step: int | None = None
 
     @property
     def _learns(self) -> bool:
-        """Whether further segments depend on the scores so far."""
+        """Whether the choice of further segments depends on the scores so far."""
         return self.step is not None
 
     @property
@@ -81,11 +81,11 @@ class Sampler(ABC):
         pool
             The segments to choose from, in memory or on disk.
         budget
-            How many: a count, a share of the pool (a float up to 1.0), or a `Cost`.
+            How many segments: a count, a share of the pool (a float up to 1.0), or a `Cost`.
         draws
-            Draw that many independent samples at once, as a simulation does.
+            Draw this many independent samples at once, as a simulation does.
         given
-            Ratings that exist already: choose ``budget`` further segments beside them.
+            Existing ratings: choose ``budget`` more segments in addition to them.
         rng
             A seed or a generator. The same seed gives the same sample.
         """
@@ -93,12 +93,12 @@ class Sampler(ABC):
             raise BudgetError(f"draws must be at least 1; got {draws}.")
         if given is not None and draws is not None:
             raise BudgetError(
-                "draws and given exclude each other: a top-up has as many draws as the ratings "
+                "draws and given cannot be combined: a top-up has as many draws as the ratings "
                 "that it continues."
             )
         if given is not None and given.sample.pool.fingerprint != pool.fingerprint:
             raise DataError(
-                "the given ratings belong to another pool. Top up with the pool they came from."
+                "the given ratings belong to another pool. Use the pool they came from."
             )
         rated = 0 if given is None else given.n
         n = self.count(pool, budget, rated)
@@ -116,22 +116,22 @@ class Sampler(ABC):
 
     @abstractmethod
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
-        """Rows (draws, n) of ``pool`` and the design they were drawn under, of the same shape."""
+        """Rows (draws, n) of ``pool`` and their design, of the same shape."""
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
-        """Rows of a pool on disk, fetched, and the design they were drawn under: (n,)."""
+        """Rows drawn and loaded from a pool on disk, and their design: (n,)."""
         self._refuse_disk()
 
     def _refuse_disk(self) -> NoReturn:
         raise DesignError(
-            f"{self.name} needs every segment in memory, and this pool is on disk. Take "
+            f"{self.name} needs every segment in memory, and this pool is on disk. Use "
             "docs-balanced, or load the pool with Pool.from_file."
         )
 
     def _top_up(
         self, pool: Population, n: int, given: Ratings, rng: Generator, info: SampleInfo
     ) -> Sample:
-        """Draw a further wave from the remaining segments."""
+        """Draw another wave from the remaining segments."""
         before = given.sample
         part, rows, design = pool._draw_beside(self, n, before.pool, before.indices, rng)
         return Sample(part, rows, design, given, info=info)
@@ -154,7 +154,7 @@ class Sampler(ABC):
         return ratings
 
     def count(self, pool: Population, budget: Budget, rated: int = 0) -> int:
-        """The number of segments that ``budget`` pays for, beyond those already rated."""
+        """The number of segments that ``budget`` allows, beyond those already rated."""
         left = len(pool) - rated
         if isinstance(budget, Cost):
             return self._affordable(pool, budget, left)
@@ -194,7 +194,7 @@ class Sampler(ABC):
         return low
 
     def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
-        """The same for a pool on disk."""
+        """Mean and variance of the cost for a pool on disk."""
         if (chances := getattr(self, "chances", None)) is not None:
             from fewgold.samplers.phases import cost_in_phases
 
@@ -204,7 +204,7 @@ class Sampler(ABC):
         return n * mean, n * (1 - n / len(pool)) * sd**2
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
-        """Mean and variance of what n segments cost; in closed form where chances are equal."""
+        """Mean and variance of the cost of n segments; in closed form if chances are equal."""
         if getattr(self, "chances", None) is not None:
             return self._cost_by_drawing(pool, cost, n)
         return float(n * cost.mean()), float(n * (1 - n / len(pool)) * cost.var())
@@ -227,7 +227,7 @@ def shuffled(
     """Rows in a line with documents in random order: (draws, N).
 
     Segments of a document stay together, in random order or in the order of ``within``, which may
-    start at a random segment of each document and come round to it (``turned``).
+    start at a random segment of each document and wrap around (``turned``).
     """
     n_docs = int(codes.max()) + 1
     place = rng.permuted(np.tile(np.arange(n_docs), (draws, 1)), axis=-1)[:, codes]
@@ -254,5 +254,7 @@ def batch_design(design: Design, draws: int) -> Design:
     }
     batch = replace(design, **arrays)
     if design.balance is None and design.documents is None:
-        batch.__dict__["_shared"] = design  # known here; `Design._shared` would find it by strides
+        batch.__dict__["_shared"] = (
+            design  # known here; `Design._shared` would infer it from strides
+        )
     return batch

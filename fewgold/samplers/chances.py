@@ -1,14 +1,14 @@
-"""Uneven chances: rate more where ratings are expected to be further from the metrics' prediction.
+"""Uneven chances: rate more where ratings are expected to be far from the metrics' prediction.
 
-The variance of a mean corrected by metrics is about Σ σ² (1/π − 1) / N², where σ is the spread of
-a rating around its prediction and π the chance of the segment to be drawn. It is least for π in
-proportion to σ: Neyman's allocation, segment by segment (Särndal, Swensson and Wretman 1992,
+The variance of a mean corrected by metrics is about Σ σ² (1/π − 1) / N², where σ is the spread of a
+rating around its prediction and π the chance of the segment to be drawn. It is smallest for π
+proportional to σ: Neyman's allocation, segment by segment (Särndal, Swensson and Wretman 1992,
 section 12.2). σ is never known exactly, so the chances are mixed with equal ones: a wrong guess of
 σ then costs little.
 
-Where σ comes from is a small callable of its own: `ExpectedSpread` reads it from the pool (a
-column, a judge's probability, or `fewgold.History`), `RatedSpread` learns it from ratings of an
-earlier wave, and `RankSpread` uses the metrics alone, which suits error counts.
+A small callable provides σ: `ExpectedSpread` reads it from the pool (a column, a judge's
+probability, or `fewgold.History`), `RatedSpread` learns it from ratings of an earlier wave, and
+`RankSpread` uses the metrics alone, which suits error counts.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from fewgold.errors import BudgetError, DataError, DesignError
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 
-#: The expected spread of the rating of every segment, (N,) and not negative, from the pool.
+#: Returns the expected spread of each segment's rating from the pool: (N,), nonnegative.
 Spread: TypeAlias = Callable[[Pool], FloatArray]
 
 # The spread of error counts by rank of the predicted score, best output first, relative to its
-# mean: a line that suits several years of MQM ratings.
+# mean: a line that fits several years of MQM ratings.
 _LEAST, _SLOPE = 0.42, 1.16
-# Scales up to this length are pass or fail, or Likert: ratings do not crowd at their good end.
+# Scales up to this length are pass or fail, or Likert: ratings do not cluster at their good end.
 _SHORT = 10.0
-# Ratings of an earlier wave below which they say too little about spreads.
+# Fewest ratings of an earlier wave from which spreads can be learnt.
 _FEWEST = 20
-# Penalties of the prediction; of the slope of log spreads; and where predictions count as extreme,
-# in standard deviations. Chosen on pilots of 30 to 120 real ratings.
+# Penalty of the prediction, penalty of the slope of log spreads, and the number of standard
+# deviations at which predictions are clipped. Chosen on pilots of 30 to 120 real ratings.
 _PENALTIES = tuple(np.geomspace(1.0, 1e4, 9))
 _SLOPE_PENALTY = 0.1
 _FAR = 2.5
-# Ratings for each balanced variate, at the least: the variance loses a degree of freedom for each.
+# Fewest ratings per balanced variate: the variance loses a degree of freedom for each.
 RATINGS_PER_VARIATE = 8
 
 
 @dataclass(frozen=True)
 class RankSpread:
-    """Spread by the rank of the metrics alone: the worse an output, the less certain its score.
+    """Spread from the rank of the metrics alone: the worse an output, the less certain its score.
 
-    For scores whose good end is the end of the scale, such as error counts: good outputs all have
-    about 0 errors, bad ones anything. Not for pass or fail, nor for ratings that cluster in the
-    middle. At least one metric needs a known orientation: ranked the wrong way round, the sample
-    would be worse than one with equal chances.
+    For scores bounded at the good end, such as error counts: good outputs all have about 0 errors,
+    bad ones any number. Not for pass or fail, nor for ratings that cluster in the middle. At least
+    one metric needs a known orientation: ranked the wrong way round, the sample would be worse than
+    one with equal chances.
     """
 
     suffix: ClassVar[str] = "-rank"
@@ -67,13 +67,13 @@ def _check_oriented(pool: Pool) -> None:
         return
     names = ", ".join(list(pool.metrics)[:3]) + (", …" if len(pool.metrics) > 3 else "")
     raise DesignError(
-        "chances that follow the rank of the metrics need a metric of which it is known whether "
-        "larger is better; " + (f"of {names} it is not." if names else "this pool has none."),
+        "chances that follow the rank of the metrics need a metric whose direction (is larger "
+        "better?) is known; " + (f"that of {names} is not." if names else "this pool has none."),
         hints={
-            "python": "Give orientation={name: 1} (larger is better) or -1 (larger is worse) to "
-            "the pool; or take docs-balanced.",
-            "cli": "Say it with --orientation, such as --orientation NAME=+1 (larger is better) "
-            "or NAME=-1 (larger is worse); or take --strategy docs-balanced+ridge.",
+            "python": "Give orientation={name: 1} (larger is better) or -1 (larger is worse) to the "
+            "pool, or use docs-balanced.",
+            "cli": "Give --orientation NAME=+1 (larger is better) or NAME=-1 (larger is worse), or "
+            "use --strategy docs-balanced+ridge.",
             "web": "Choose docs-balanced+ridge.",
         },
     )
@@ -81,7 +81,7 @@ def _check_oriented(pool: Pool) -> None:
 
 @dataclass(frozen=True)
 class ExpectedSpread:
-    """The pool's own expected spread; where it has none, the same for all segments."""
+    """The pool's own expected spread, or equal spreads if it has none."""
 
     def __call__(self, pool: Pool) -> FloatArray:
         return np.ones(len(pool)) if pool.spread is None else pool.spread
@@ -89,10 +89,10 @@ class ExpectedSpread:
 
 @dataclass(frozen=True, eq=False)
 class RatedSpread:
-    """Spread learnt from ratings: log-linear in the score that the metrics predict.
+    """Spread learnt from ratings: log-linear in the score predicted by the metrics.
 
-    The prediction is a ridge regression on all metrics, the residuals are leave-one-out ones, and
-    the slope of the log-linear model is penalised, since few ratings say little about spreads.
+    The prediction is a ridge regression on all metrics, the residuals are leave-one-out residuals,
+    and the slope of the log-linear model is penalised, since few ratings say little about spreads.
     """
 
     ratings: Ratings
@@ -105,7 +105,7 @@ class RatedSpread:
             raise DesignError("the spread is learnt from one draw at a time: ratings.draw(k).")
         if y.size < _FEWEST or not pool.metrics:
             return np.ones(len(pool))
-        # Standardised as in the pool of the ratings, of which this one may be a part.
+        # Standardised as in the ratings' pool, of which this one may be a part.
         whole = sample.pool.matrix(pool.metrics)
         centre, scale = whole.mean(-1, keepdims=True), whole.std(-1, keepdims=True)
         rated, every = (((x - centre) / scale).T for x in (whole[:, sample.indices], pool.matrix()))
@@ -128,11 +128,10 @@ class Chances:
     Parameters
     ----------
     spread
-        Where the expected spread comes from: any callable that gives one number per segment of a
-        pool.
+        Source of the expected spread: any callable that returns one number per segment of a pool.
     uniform
-        Share of equal chances in the mixture, above 0 and up to 1. Less gains more where spreads
-        are right, and loses more where they are wrong, as those of an overconfident judge.
+        Share of equal chances in the mixture, above 0 and up to 1. A smaller share gains more if
+        the spreads are right, and loses more if they are wrong, as with an overconfident judge.
     """
 
     spread: Spread = ExpectedSpread()
@@ -151,7 +150,7 @@ class Chances:
 
     @property
     def name(self) -> str:
-        """The end of sampler names with these chances."""
+        """Suffix of the names of samplers with these chances."""
         return "uneven" + getattr(self.spread, "suffix", "")
 
     @property
@@ -160,7 +159,7 @@ class Chances:
         return isinstance(self.spread, RankSpread)
 
     def _check_scale(self, limits: tuple[float, float] | None) -> None:
-        """Refuse to follow the rank of the metrics where the rating scale is known and short."""
+        """Refuse to follow the rank of the metrics if the rating scale is known to be short."""
         if limits is None or limits[1] - limits[0] > _SHORT or not self._follow_ranks:
             return
         raise DesignError(
@@ -194,16 +193,16 @@ class Chances:
             )
         if not spread.any():
             raise DataError(
-                "all expected spreads are 0, so that they favour no segment. Leave them out, or "
-                "give spreads above 0."
+                "all expected spreads are 0, so they favour no segment. Leave them out, or give "
+                "spreads above 0."
             )
-        # Divided by the largest first, so that spreads near the limits of floats do no harm.
+        # Divide by the largest first, so that extreme spreads do not overflow.
         relative = spread / spread.max()
         return capped(self.uniform + (1 - self.uniform) * relative / relative.mean(), n)
 
 
 def spread_of_probability(probability: FloatArray) -> FloatArray:
-    """The spread √(q(1 − q)) of a pass or fail rating, by a judge's probability q of a pass."""
+    """The spread √(q(1 − q)) of a pass or fail rating, from a judge's probability q of a pass."""
     q = np.asarray(probability, dtype=np.float64)
     outside = ~((q >= 0) & (q <= 1))
     if outside.any():
@@ -215,25 +214,25 @@ def spread_of_probability(probability: FloatArray) -> FloatArray:
 
 
 def capped(mass: FloatArray, n: int) -> FloatArray:
-    """Chances in proportion to ``mass``, none above 1, with sum ``n``: (N,).
+    """Chances proportional to ``mass``, at most 1, with sum ``n``: (N,).
 
-    Segments with more than 1 are taken with certainty and the rest is redistributed among the
-    others (water-filling), in closed form: with masses in falling order, k of them are certain if
-    the k-th is the last one with more than 1.
+    Segments that would get more than 1 are taken with certainty and the rest is redistributed among
+    the others (water-filling), in closed form: with masses in decreasing order, k of them are
+    certain if the k-th is the last one with more than 1.
     """
     positive = int((mass > 0).sum())
     if n > positive:
         raise BudgetError(
-            f"{n} segments cannot be drawn where only {positive} have a chance above 0. Lower the "
+            f"cannot draw {n} segments, because only {positive} have a chance above 0. Lower the "
             "budget, or give every segment a chance."
         )
     falling = np.sort(mass)[::-1]
-    left = falling[::-1].cumsum()[::-1]  # mass of the k-th and all after it
-    # Where k are taken already, the next one is due (n − k) mass / left.
+    left = falling[::-1].cumsum()[::-1]  # mass of the k-th segment and all after it
+    # With k taken already, the next one would get (n − k) mass / left.
     over = (n - np.arange(mass.size)) * falling > left * (1 + 1e-12)
     k = int(np.argmin(over)) if not over.all() else mass.size
     certain = mass > falling[k] if k < mass.size else np.ones(mass.size, dtype=bool)
-    if k < mass.size and int(certain.sum()) != k:  # ties at the border are due alike
+    if k < mass.size and int(certain.sum()) != k:  # ties at the boundary are treated alike
         k = int(certain.sum())
     rest = float(mass[~certain].sum())
     share = np.minimum(mass * ((n - k) / rest if rest > 0 else 0.0), 1.0)
@@ -247,7 +246,7 @@ def uneven_design(
     groups: IntArray,
     variates: FloatArray | None = None,
 ) -> Design:
-    """The design of rows (draws, n) that were drawn with chances (N,), compared in ``groups`` (n,).
+    """The design of rows (draws, n) drawn with chances (N,), compared in ``groups`` (n,).
 
     Weights are in proportion to 1/π and sum to 1 (Hájek). With a fixed number of segments and a
     fixed sum of weights, the chances are balanced too, besides ``variates`` (p, N).

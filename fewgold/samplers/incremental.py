@@ -1,4 +1,4 @@
-"""Incremental sampling: the ratings so far decide where the next ones go."""
+"""Incremental sampling: the ratings so far decide which segments come next."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from fewgold.stored import StoredPool
 class Incremental(Sampler):
     """Optimal allocation with spreads learnt from the ratings so far (Saldías et al. 2022, 2.1).
 
-    Each further rating goes to the stratum that is furthest below its allocation n N_h σ_h / Σ N σ.
-    The paper leaves the start open; here a stratum with fewer than two ratings has the spread of
-    all ratings so far, and all spreads are equal as long as there are fewer than two ratings, or
-    no more than the model needs.
+    Each new rating goes to the stratum that is furthest below its allocation n N_h σ_h / Σ N σ. The
+    paper leaves the start open; here a stratum with fewer than two ratings has the spread of all
+    ratings so far, and all spreads are equal as long as there are fewer than two ratings, or no
+    more than the model needs.
 
     The sample sizes depend on the scores, and strata may stay empty, so the stratified mean is
-    biased, as the paper's results show; the design says so. Top-ups of the other samplers
-    (``given=``) are the unbiased way to go on.
+    biased, as the paper's results show; the design says so. To continue without bias, use top-ups
+    of the other samplers (``given=``).
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class Incremental(Sampler):
         ``human``: standard deviation of the ratings in the stratum. ``metrics``: standard
         deviation of a nearest-neighbour model's predictions for its unrated segments.
     k
-        Neighbours of that model.
+        Number of neighbours in that model.
     by
         How strata are made.
     measure
-        What a stratum's size is multiplied by. ``sd``: its standard deviation, as Neyman's
-        allocation has it. ``variance``: its variance, as the paper says in words ("proportional to
-        a bin's size and variance"); kept for reproduction.
+        The factor of a stratum's size. ``sd``: its standard deviation, as in Neyman's allocation.
+        ``variance``: its variance, as in the text of the paper ("proportional to a bin's size and
+        variance"); kept for reproduction.
     """
 
     spread: str = "human"
@@ -87,12 +87,12 @@ class Incremental(Sampler):
         Parameters
         ----------
         sample
-            All segments that were drawn so far: (n,).
+            All segments drawn so far: (n,).
         scores
-            Their ratings, NaN for those that are still to come. Those segments count as taken, but
-            say nothing yet about the spread of their stratum. How long an answer takes may depend
-            on its score, and does not sway the chances within a stratum: whatever came so far,
-            each of its segments that is left is as likely to be next as any other.
+            Their ratings, NaN for those still pending. Pending segments count as taken, but say
+            nothing yet about the spread of their stratum. Even if the time an answer takes depends
+            on its score, the chances within a stratum are not affected: each of its remaining
+            segments is equally likely to be next.
         n
             How many to draw.
         """
@@ -106,12 +106,14 @@ class Incremental(Sampler):
     def _beside(
         self, n: int, given: Ratings, scores: FloatArray, rng: Generator, info: SampleInfo
     ) -> Sample:
-        """Further segments of one study, given the known scores; pending ones are NaN."""
+        """More segments of one study, given the known scores; pending ones are NaN."""
         pool = given.sample.pool
         rated, told = np.atleast_2d(given.sample.indices), np.atleast_2d(scores)
         progress = _Progress(self, pool, len(rated))
         missing = np.isnan(told)
-        first = np.argsort(missing, axis=-1, kind="stable")  # what is known goes by its place
+        first = np.argsort(
+            missing, axis=-1, kind="stable"
+        )  # known scores are looked up by position
         progress.take(np.take_along_axis(rated, first, -1))
         known = told.shape[-1] - int(missing[0].sum())
         progress.tell(np.take_along_axis(told, first, -1)[:, :known])
@@ -131,7 +133,7 @@ class Incremental(Sampler):
         draws: int | None,
         rng: Generator,
     ) -> Ratings:
-        """As for every sampler, but without starting the model anew for each wave."""
+        """As in every sampler, but without refitting the model from scratch for each wave."""
         progress = _Progress(self, pool, draws or 1)
         info = SampleInfo((self.name,))
         for size in sizes:
@@ -146,17 +148,17 @@ class Incremental(Sampler):
 
 @dataclass(frozen=True)
 class TwoWave(Sampler):
-    """A balanced wave, then a second where the first wave's ratings were furthest from the metrics.
+    """A balanced wave, then a second where the first wave's ratings were far from the metrics.
 
     Given the first wave, the second has known chances, so that each estimates the pool mean by
-    itself and the two are combined as in any top-up. Nothing has to be known beforehand: a first
-    wave of some 30 ratings says enough about spreads to help.
+    itself and the two are combined as in any top-up. No prior knowledge is needed: a first wave of
+    some 30 ratings shows the spreads well enough to help.
 
     Parameters
     ----------
     share
-        Part of the budget that the first wave gets where both are drawn in one go, as simulations
-        do. Otherwise the first `draw` is the first wave, and every top-up (``given=``) is a second.
+        Part of the budget for the first wave if both are drawn in one go, as in simulations.
+        Otherwise the first `draw` is the first wave, and every top-up (``given=``) is a second.
     uniform
         Share of equal chances in the second wave, as in `Chances`.
     """
@@ -170,7 +172,7 @@ class TwoWave(Sampler):
                 "share, the part of the budget spent on the first wave, must lie between 0 and "
                 f"1; got {self.share!r}."
             )
-        Chances(uniform=self.uniform)  # which says what is wrong with the share
+        Chances(uniform=self.uniform)  # which reports what is wrong with the share
 
     @property
     def name(self) -> str:
@@ -228,7 +230,7 @@ class _Progress:
         self.pool, self.draws = pool, draws
         self.strata = strata_of(sampler.by, pool)
         self.sizes = np.bincount(self.strata)
-        # Strata one after the other, for sums over each of them.
+        # Segments sorted by stratum, for sums over each.
         self.order = np.argsort(self.strata, kind="stable")
         self.starts = np.cumsum(self.sizes) - self.sizes
         self.rows = np.empty((draws, 0), dtype=np.int64)
@@ -255,7 +257,7 @@ class _Progress:
                 self.model.add(self.rows[:, t], self.scores[:, t])
 
     def choose(self, n: int, rng: Generator) -> IntArray:
-        """Take n further segments in each study, by the spreads known now."""
+        """Take n more segments in each study, by the spreads known so far."""
         spread = self._spread() ** self.power
         before = self.rows.shape[-1]
         for _ in range(n):
@@ -283,11 +285,11 @@ class _Progress:
         h = self.sizes.size
         rated = self.scores.shape[-1]
         if rated < 2 or (self.model is not None and rated <= self.model.k):
-            # The model of so few ratings predicts their mean everywhere, and what its predictions
-            # vary by are rounding errors.
+            # With so few ratings the model predicts their mean everywhere, and its predictions vary
+            # only by rounding errors.
             return np.ones((self.draws, h))
         if self.model is not None:
-            # That of the predictions for the unrated segments of each stratum.
+            # The spread of the predictions for the unrated segments of each stratum.
             predicted, free = self.model.predictions()[:, self.order], self.free[:, self.order]
             count = np.maximum(self.sizes - self.taken, 1)
             mean = np.add.reduceat(np.where(free, predicted, 0.0), self.starts, axis=-1) / count
@@ -304,7 +306,7 @@ class _Progress:
     def design(self, last: int = 0) -> Design:
         """The stratified mean as printed: strata without ratings are left out.
 
-        Of the ``last`` segments only, for listing them, where that is not 0.
+        If ``last`` is not 0, only for the last segments, to list them.
         """
         stratum = self.strata[self.rows[:, -last:]]
         whole = np.where(self.taken > 0, self.sizes, 0).sum(-1, keepdims=True)

@@ -1,15 +1,15 @@
-"""Two phases: any sampler on a pool on disk, which does not fit into memory.
+"""Two-phase sampling: use any sampler on a pool on disk that does not fit into memory.
 
-First many segments (tens of thousands) are drawn with equal chances m/N, and their numbers are
-loaded. From these the sampler draws n in memory, documents spread out. The chance of a segment is
-the product of both: n/N where chances are equal, whatever the first phase drew, and with uneven
-ones m/N times its chance π₂ among the m, by which it is weighted (Särndal, Swensson and Wretman
-1992, section 9.3).
+First, many segments (m, tens of thousands) are drawn with equal chances m/N, and their values are
+loaded. From these the sampler draws n in memory, spreading documents. A segment's chance is the
+product of both: n/N for equal chances, whatever the first phase drew, and for uneven ones m/N times
+its chance π₂ among the m, which determines its weight (Särndal, Swensson and Wretman 1992, section
+9.3).
 
 Two phases cost next to nothing. With balanced variates z and residuals e of the ratings, the first
 phase adds the error β·(mean of z over the m), which is known, since the mean of z over the pool is
-0, and which enters the design as imbalance. What it adds to the mean of e is part of the sampling
-error of n of N segments: e varies by S²(1/m − 1/N) in the first phase and by S²(1/n − 1/m) in the
+0, and enters the design as imbalance. What it adds to the mean of e is part of the sampling error
+of n out of N segments: e varies by S²(1/m − 1/N) in the first phase and by S²(1/n − 1/m) in the
 second, S²(1/n − 1/N) together, as if n had been drawn at once.
 """
 
@@ -31,21 +31,22 @@ from fewgold.stored import StoredPool
 from fewgold.stored.groups import Wanted, salt_of
 from fewgold.stored.pool import Candidates
 
-# Candidates, at the least, and for each segment to draw: the first phase then adds at most a
-# fiftieth to the variance, and for small budgets far less.
+# Fewest candidates in all, and per segment to draw: the first phase then adds at most a fiftieth to
+# the variance, and far less for small budgets.
 _LEAST, _EACH = 20_000, 50
-# Rows near a candidate, on average, above which the order of the metrics is too coarse.
+# If a candidate has more equal rows than this on average, the order of the metrics is too coarse.
 _NEAR = 200
 
 
 def candidates(pool: StoredPool, m: int, rng: Generator) -> Candidates:
-    """m segments with equal chances, at regular distances along a line.
+    """Draw m segments with equal chances, at regular intervals along a line.
 
-    The line is in the order of the metrics, so that their means are nearly right already. Where
-    they have few values, so that many segments are alike, it is one of documents in random order.
+    The line is in the order of the metrics, so that their means are already nearly right. If the
+    metrics have so few values that many segments are tied, it is a line of documents in random
+    order.
     """
     salt, size = salt_of(rng), len(pool)
-    # In whole numbers, so that every position has a chance of exactly m/N.
+    # Integer arithmetic, so that every position has a chance of exactly m/N.
     positions = np.asarray((int(rng.integers(size)) + np.arange(m) * size) // m)
     cells = pool._scan.score_line()
     ends = cells.size.cumsum()
@@ -53,7 +54,7 @@ def candidates(pool: StoredPool, m: int, rng: Generator) -> Candidates:
     wanted = cells.wanted(cell, positions - (ends - cells.size)[cell])
     if pool.has_documents and cells.size[np.unique(cell)].sum() > _NEAR * m:
         found = pool._scan.line("document", salt, positions)
-        # Documents start at a random segment and come round to it.
+        # Documents start at a random segment and wrap around.
         new = np.append(True, found.label[1:] != found.label[:-1])
         start = rng.integers(found.size[new])[new.cumsum() - 1]
         rank = (found.offset + start) % found.size
@@ -67,8 +68,8 @@ def draw_in_phases(
     """Implement ``Sampler._draw_stored`` by ``Sampler._draw`` on a part of the pool."""
     if isinstance(getattr(sampler, "by", None), ByColumn):
         raise DesignError(
-            f"{sampler.name} draws from a pool on disk by documents or by bins of metrics. Name "
-            "the column of your strata as that of the documents when the pool is opened."
+            f"{sampler.name} draws from a pool on disk by documents or by bins of metrics. When "
+            "you open the pool, name the column of your strata as the document column."
         )
     if not pool._scan.columns.numbers:
         raise DesignError(
@@ -85,10 +86,10 @@ def draw_in_phases(
     if chances is not None and np.ptp(inclusion := chances.inclusion(part, n)) > 1e-9:
         mean = _mean_mass(chances, part, inclusion * m / n, size)
         if balance is not None:
-            # First comes the chance itself, relative to its mean.
+            # The first column is the chance itself, relative to its mean.
             balance = np.concatenate([(1 + balance[:1]) / mean - 1, balance[1:]])
         if m < size:
-            # Candidates that are taken for sure were candidates by chance.
+            # Candidates taken with certainty became candidates by chance.
             groups = np.where(design.inclusion >= 1 - 1e-9, groups[0], groups)
     own = np.minimum(design.inclusion * (m / size) / mean, 1.0)
     joined = replace(
@@ -107,8 +108,8 @@ def draw_in_phases(
 def _mean_mass(chances: Chances, part: Candidates, mass: FloatArray, size: int) -> float:
     """The mean over the whole pool of chances whose mean over the candidates is 1.
 
-    It is known for a column of the pool. For spreads computed from the candidates it is not, and
-    differs from 1 by chance: its standard error enters the variance.
+    It is known if the spread is a column of the pool. If spreads are computed from the candidates,
+    it differs from 1 by chance, and its standard error enters the variance.
     """
     m = len(part)
     if isinstance(chances.spread, ExpectedSpread):

@@ -26,8 +26,8 @@ class SimpleRandom(Sampler):
     Parameters
     ----------
     chances
-        Uneven chances: segments stand in random order on a line, each as long as its chance, and
-        points at distance 1 choose among them (Hartley and Rao 1962). Equal ones if None.
+        Uneven chances: segments are put on a line in random order, each as long as its chance, and
+        selected by points at distance 1 (Hartley and Rao 1962). None for equal chances.
     """
 
     chances: Chances | None = None
@@ -51,7 +51,7 @@ class SimpleRandom(Sampler):
             return draw_in_phases(self, pool, n, rng)
         salt, size = salt_of(rng), len(pool)
         rank = rng.choice(size, n, replace=False)
-        if pool.metrics:  # any line of known lengths will do, and that of a metric is soon read
+        if pool.metrics:  # any line of known lengths works, and a metric's is quick to read
             whole = pool._scan.bins(pool.metrics[0], 1)
             everything = whole.wanted(np.zeros(n, dtype=np.int64), rank)
         else:
@@ -61,7 +61,7 @@ class SimpleRandom(Sampler):
     def _top_up(
         self, pool: Population, n: int, given: Ratings, rng: Generator, info: SampleInfo
     ) -> Sample:
-        """Two random samples, the second from what the first left, make one random sample."""
+        """Two random samples, the second from the rest of the first, form one random sample."""
         wave = super()._top_up(pool, n, given, rng, info)
         if self.chances is not None or not given.sample.design.drawn_as("simple"):
             return wave

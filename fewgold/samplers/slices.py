@@ -1,4 +1,4 @@
-"""Enough of every slice: a sampler for each value of a column, and one design for all."""
+"""Sampling enough of every slice: a sampler per value of a column, and one design for all."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class WithinSlices(Sampler):
     """Draw separately from each slice, at least ``per_slice`` segments each.
 
     The budget is allocated in proportion to the sizes of the slices; a slice that would get fewer
-    than ``per_slice`` gets that many, or all it has. Weights correct for it, so that the mean of
-    the whole pool stays unbiased.
+    than ``per_slice`` gets that many, or all it has. Weights correct for this, so the mean of the
+    whole pool stays unbiased.
 
     Parameters
     ----------
     by
         Labels of the segments of a pool, such as ``ByColumn("language")``.
     sampler
-        Draws within each slice.
+        The sampler used within each slice.
     per_slice
-        Segments of each slice, at the least.
+        Fewest segments per slice.
     """
 
     by: Stratifier
@@ -50,15 +50,16 @@ class WithinSlices(Sampler):
         return f"{self.sampler.name}-by-{column}-{self.per_slice}"
 
     def counts(self, sizes: IntArray, n: int) -> IntArray:
-        """Segments to draw from slices of these sizes."""
+        """The number of segments to draw from slices of these sizes."""
         least = np.minimum(self.per_slice, sizes)
         if least.sum() > n:
             raise BudgetError(
-                f"{self.per_slice} segments of each of {sizes.size} slices are {least.sum()}, and "
-                f"the budget is {n}. Raise the budget, or ask for fewer per slice (--per-slice)."
+                f"{self.per_slice} segments from each of {sizes.size} slices make {least.sum()}, "
+                f"but the budget is {n}. Raise the budget, or ask for fewer per slice "
+                "(--per-slice)."
             )
         held = np.zeros(sizes.size, dtype=bool)
-        while True:  # those below the minimum get it, and the others share what is left
+        while True:  # those below the minimum get the minimum, and the others share the rest
             free = ~held
             share = np.where(held, least, 0).astype(np.float64)
             if free.any():
@@ -95,7 +96,7 @@ class WithinSlices(Sampler):
 
 
 def _joined(pool: Pool, rows: IntArray, designs: list[Design]) -> Design:
-    """Join the designs of samples from parts that together are the pool."""
+    """Join the designs of samples from parts that together make up the pool."""
     size, join = len(pool), np.concatenate
     shift = np.cumsum([0, *(d._n_groups for d in designs)])
     parts: dict[str, Any] = {

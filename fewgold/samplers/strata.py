@@ -1,7 +1,7 @@
 """Ways to cut a pool into strata, in memory and on disk.
 
-In memory any callable from a pool to N labels will do. On disk strata are known by their sizes, and
-a segment by its stratum and its rank there.
+In memory, any callable from a pool to N labels works. On disk, only the sizes of strata are known,
+and a segment is identified by its stratum and its rank in it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from fewgold.pool import Pool
 from fewgold.stored import StoredPool
 from fewgold.stored.groups import Groups, MergedGroups, Wanted
 
-# Bins on disk, at the most, where their number is not given. Within one of 50 bins a metric hardly
-# varies, and a hundred ratings give each of them two.
+# Largest default number of bins on disk. A metric hardly varies within one of 50 bins, and a
+# hundred ratings give each bin two.
 _BINS = 50
 
 Stratifier: TypeAlias = Callable[[Pool], NDArray[Any]]
@@ -47,9 +47,9 @@ class ByMetric:
     metric
         A metric's name, or None for the mean of the standardised metrics.
     bins
-        Number of bins; by default as many as give about ``size`` segments each.
+        Number of bins; by default bins have about ``size`` segments each.
     size
-        Segments in a bin, 80 in Saldías et al. (2022).
+        Segments per bin; 80 in Saldías et al. (2022).
     """
 
     metric: str | None = None
@@ -109,8 +109,8 @@ def column_of(by: Stratifier) -> str:
     if isinstance(by, ByColumn):
         return by.column
     raise DesignError(
-        f"strata of a pool on disk are made by ByDocument, ByColumn or ByMetric; got {by!r}. Write "
-        "your strata into a column of the files and take ByColumn."
+        f"strata of a pool on disk are made by ByDocument, ByColumn or ByMetric; got {by!r}. "
+        "Write your strata to a column of the files and use ByColumn."
     )
 
 
@@ -120,7 +120,7 @@ def bins_of(pool: StoredPool, by: ByMetric) -> MergedGroups:
 
 
 def random_ranks(group: NDArray[Any], size: IntArray, rng: Generator) -> IntArray:
-    """Random ranks, none twice in a group; equal groups are adjacent."""
+    """Random ranks without repeats within a group; members of a group are adjacent."""
     rank = np.empty(len(group), dtype=np.int64)
     for start, end in _runs(group):
         rank[start:end] = rng.choice(int(size[start]), end - start, replace=False)
@@ -128,7 +128,7 @@ def random_ranks(group: NDArray[Any], size: IntArray, rng: Generator) -> IntArra
 
 
 def random_starts(group: NDArray[Any], size: IntArray, rng: Generator) -> IntArray:
-    """A random start for each group, the same for all its members."""
+    """A random start for each group, shared by all its members."""
     found = np.empty(len(group), dtype=np.int64)
     for start, end in _runs(group):
         found[start:end] = rng.integers(int(size[start]))
@@ -151,5 +151,5 @@ def at_positions(
 
 
 def any_of(groups: Groups | MergedGroups, group: IntArray, rng: Generator) -> Wanted:
-    """A random row of each ``group``, none twice; equal groups are adjacent."""
+    """A random row of each ``group``, without repeats; equal groups are adjacent."""
     return groups.wanted(group, random_ranks(group, groups.size[group], rng))

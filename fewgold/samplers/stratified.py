@@ -1,9 +1,9 @@
-"""Stratified sampling, with strata too small for the budget handled without bias.
+"""Stratified sampling that handles strata too small for the budget without bias.
 
 The budget is allocated to the strata in proportion to their sizes or by Neyman's optimal allocation
 (`allocate`), rounded to whole segments (`nearest_counts`), and each stratum is sampled at random.
 Strata with an allocation of fewer than two segments are sampled together along a line, or are
-merged. From a pool on disk the same design is drawn, from stratum sizes that the engine counts.
+merged. For a pool on disk the same design is drawn from the stratum sizes counted by the engine.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from fewgold.samplers.systematic import Systematic, along_line, line_design, reg
 from fewgold.stored import StoredPool
 from fewgold.stored.groups import Groups, MergedGroups, Wanted, salt_of
 
-# With two segments a stratum its variance can be estimated, and rounding costs next to nothing.
+# With two segments per stratum its variance can be estimated, and rounding costs almost nothing.
 LEAST = 2
-# The least spread of a stratum under optimal allocation, as a share of the pooled one.
+# Smallest spread of a stratum under optimal allocation, as a share of the pooled one.
 _FLOOR = 0.25
 
 Allocation: TypeAlias = str | Callable[[Pool, IntArray], FloatArray]
@@ -49,18 +49,18 @@ _ALLOCATIONS = {"proportional": "prop", "optimal": "opt", "optimal-cost": "opt-c
 
 
 def allocate(mass: FloatArray, sizes: IntArray, n: int) -> FloatArray:
-    """Share ``n`` in proportion to ``mass``, no stratum above its size (Saldías et al., eq. 2).
+    """Allocate ``n`` in proportion to ``mass``, at most a stratum's size (Saldías et al., eq. 2).
 
-    Where a stratum would get more than it holds, the one that exceeds its size by most is taken
-    whole and the rest is reallocated among the others.
+    If strata would get more than they hold, the one with the largest excess is taken whole and the
+    rest is reallocated among the others.
     """
     share = np.zeros(sizes.size)
     open_, left = np.ones(sizes.size, dtype=bool), float(n)
     weight = np.where(mass > 0, mass, 0.0).astype(np.float64)
     while open_.any():
-        if not weight[open_].any():  # nothing tells the open strata apart: go by their size
+        if not weight[open_].any():  # nothing distinguishes the open strata, so use their size
             weight = np.where(open_, sizes, 0.0)
-        # Divide by the largest first, so that masses near the limits of floats do no harm.
+        # Divide by the largest first, so that extreme masses do not overflow.
         scaled = weight[open_] / weight[open_].max()
         share[open_] = left * scaled / scaled.sum()
         excess = np.where(open_, share - sizes, -np.inf)
@@ -75,16 +75,16 @@ def allocate(mass: FloatArray, sizes: IntArray, n: int) -> FloatArray:
 def nearest_counts(share: FloatArray, sizes: IntArray, n: int, least: int = 0) -> IntArray:
     """Whole numbers that sum to ``n`` and minimise Σ|n_h − n'_h|: largest remainders first.
 
-    Every stratum gets at least ``least`` (or all it has, where it is smaller).
+    Every stratum gets at least ``least`` (or all it has, if it is smaller).
     """
     if np.minimum(least, sizes).sum() > n:
         raise BudgetError(
-            f"{sizes.size} strata of at least {least} segments each do not fit into {n}. "
-            "Merge strata, or raise the budget."
+            f"{sizes.size} strata with at least {least} segments each need more than {n} "
+            "segments. Merge strata, or raise the budget."
         )
     floor = np.maximum(np.floor(share + 1e-9), np.minimum(least, sizes)).astype(np.int64)
     counts: IntArray = np.minimum(floor, sizes)
-    while counts.sum() > n:  # the least counts took more than the shares allow
+    while counts.sum() > n:  # the minimum counts exceed the shares
         room = np.where(counts > np.minimum(least, sizes), counts - share, -np.inf)
         counts[int(room.argmax())] -= 1
     while counts.sum() < n:
@@ -98,21 +98,19 @@ def nearest_counts(share: FloatArray, sizes: IntArray, n: int, least: int = 0) -
 def masses(
     sizes: IntArray, spread: FloatArray | None, cost: FloatArray | None, *, floored: bool
 ) -> FloatArray:
-    """Masses for the allocation: sizes, or Neyman's N_h σ_h, divided by the root of the mean
-    cost where costs differ (Cochran 1977, section 5.5).
-    """
+    """Masses for the allocation: N_h or N_h σ_h, over root mean cost (Cochran 1977, 5.5)."""
     if spread is None:
         return sizes.astype(np.float64)
     if floored:
-        # A metric that does not vary in a stratum does not prove that scores do not: without
-        # a floor such strata would be left to one or two ratings.
+        # Scores may vary in a stratum even if the metric does not: without a floor such strata
+        # would get only one or two ratings.
         spread = np.maximum(spread, _FLOOR * np.sqrt(sizes @ spread**2 / sizes.sum()))
     mass = sizes * spread
     return np.asarray(mass if cost is None else mass / np.sqrt(cost))
 
 
 def due_too_few(share: FloatArray, sizes: IntArray) -> BoolArray:
-    """Strata with an allocation of fewer than two segments, though they hold more: (H,)."""
+    """Strata allocated fewer than two segments although they hold more: (H,)."""
     return np.asarray((share < LEAST - 1e-9) & (share < sizes))
 
 
@@ -122,7 +120,7 @@ def within_design(sizes: IntArray, counts: IntArray) -> Design:
 
 
 def joined_design(own: Design, line: Design) -> Design:
-    """Large strata by themselves, then small ones in a line; the line knows the whole size."""
+    """The design of large strata by themselves, followed by small ones sampled along a line."""
     return Design(
         kind=DesignKind.SYSTEMATIC,
         size=line.size,
@@ -133,7 +131,7 @@ def joined_design(own: Design, line: Design) -> Design:
 
 
 def merge(share: FloatArray, sizes: IntArray, small: BoolArray) -> IntArray:
-    """New label of each stratum: small ones of similar rates are joined until two are due."""
+    """New label of each stratum: small ones with similar rates are joined until they get two."""
     label = np.full(share.size, -1, dtype=np.int64)
     large = np.flatnonzero(~small)
     label[large] = np.arange(large.size)
@@ -142,7 +140,7 @@ def merge(share: FloatArray, sizes: IntArray, small: BoolArray) -> IntArray:
         label[h], held = following, held + share[h]
         if held >= LEAST - 1e-9:
             following, held = following + 1, 0.0
-    if held > 0 or (label == following).any():  # too little is due to the last: give it away
+    if held > 0 or (label == following).any():  # the last gets too little: merge it
         last = label == following
         if following > large.size:
             label[last] = following - 1
@@ -161,19 +159,19 @@ class Stratified(Sampler):
         How strata are made: `ByDocument`, `ByMetric`, `ByColumn` or a callable.
     allocation
         ``proportional`` to size; ``optimal`` (Neyman, by the standard deviation of the metrics in a
-        stratum: Saldías et al. (2022), eq. 2, whose words say variance);
-        ``optimal-cost`` (the same per unit of cost); or a callable that gives the mass of each
-        stratum from the pool and the strata.
+        stratum: Saldías et al. (2022), eq. 2, whose text says variance); ``optimal-cost`` (the same
+        per unit of cost); or a callable that gives the mass of each stratum from the pool and the
+        strata.
     rounding
-        ``unbiased``: strata that are due fewer than two segments are pooled. Under proportional
-        allocation they stand in a line in random order and every (N/n)-th segment is taken, so
-        that each segment has the same chance; otherwise strata of similar rates are merged.
+        ``unbiased``: strata allocated fewer than two segments are pooled. Under proportional
+        allocation they are put on a line in random order and every (N/n)-th segment is taken, so
+        that each segment has the same chance; otherwise strata with similar rates are merged.
         ``printed``: whole numbers nearest to the allocation, as in Saldías et al. (2022). Strata
         may then get nothing, which biases the mean.
     chances
-        Uneven chances: a stratum gets as many segments as the chances in it sum to, rounded, and
-        chances follow. Where some strata are due fewer than two, all stand in a line in random
-        order, as in `Systematic`. They take the place of the allocation.
+        Uneven chances, which replace the allocation: a stratum gets the rounded sum of its chances,
+        and chances are adjusted to match. If some strata would get fewer than two, all are put on a
+        line in random order, as in `Systematic`.
     """
 
     by: Stratifier = ByDocument()
@@ -190,8 +188,8 @@ class Stratified(Sampler):
             "unbiased",
         ):
             raise DesignError(
-                "uneven chances determine the allocation themselves. Leave out allocation= and "
-                "rounding=, or chances=."
+                "uneven chances determine the allocation. Leave out allocation= and rounding=, "
+                "or chances=."
             )
 
     @property
@@ -255,7 +253,7 @@ class Stratified(Sampler):
             rows.append(chosen)
         stratum = np.repeat(np.arange(sizes.size), counts)
         groups = collapse(stratum, (counts - sure).astype(np.float64), sizes - sure)
-        # Segments that are taken for sure leave nothing to chance: a group of their own.
+        # Segments taken with certainty have no sampling error: they form their own group.
         place = np.arange(n) - np.repeat(counts.cumsum() - counts, counts)
         groups = np.where(place < (counts - sure)[stratum], groups, 2 * sizes.size)
         every = np.concatenate(rows, -1)
@@ -270,7 +268,7 @@ class Stratified(Sampler):
         draws: int,
         rng: Generator,
     ) -> tuple[IntArray, Design]:
-        """Large strata by themselves; the small ones in a line in random order."""
+        """Draw from large strata separately, and from small ones along a line in random order."""
         total = strata.size
         in_line = np.flatnonzero(small[strata])
         n_line = min(max(round(share[small].sum()), 1), in_line.size)
@@ -294,8 +292,8 @@ class Stratified(Sampler):
         salt, size = salt_of(rng), len(pool)
         plain = self.allocation == "proportional" and self.rounding == "unbiased"
         if plain and not isinstance(self.by, ByMetric) and n < size:
-            # Strata that get less than two go into a line. There may be millions of them, and none
-            # has to be looked at here.
+            # Strata that get fewer than two go into a line. There may be millions of them, so none
+            # is inspected here.
             least = ceil((LEAST - 1e-9) * size / n)
             column = column_of(self.by)
             large = pool._scan.groups(column, least)
@@ -315,8 +313,8 @@ class Stratified(Sampler):
         """The strata of a pool on disk, and the allocation of each."""
         if callable(self.allocation):
             raise DesignError(
-                "an allocation of your own needs every segment in memory, and this pool is on "
-                "disk. Take 'proportional', 'optimal' or 'optimal-cost'."
+                "a custom allocation needs every segment in memory, and this pool is on disk. "
+                "Use 'proportional', 'optimal' or 'optimal-cost'."
             )
         detailed = self.allocation != "proportional"
         groups: Groups | MergedGroups
@@ -327,7 +325,7 @@ class Stratified(Sampler):
             groups = pool._scan.groups(column_of(self.by), detailed=detailed)
             sd, cost = groups.sd, groups.cost
         if detailed and sd is None:
-            pool._scan.score(None)  # says that metrics are needed
+            pool._scan.score(None)  # raises if there are no metrics
         if self.allocation != "optimal-cost":
             cost = None
         mass = masses(groups.size, sd, cost, floored=self.rounding == "unbiased")
@@ -379,7 +377,7 @@ def draw_within(
 
 
 class _Line:
-    """Small strata of a pool on disk in a line in random order, sampled at regular distances."""
+    """Small strata of a pool on disk, on a line in random order, sampled at regular intervals."""
 
     def __init__(self, n: int, n_small: int, size: int, rng: Generator) -> None:
         self.n, self.rng = n, rng
@@ -390,7 +388,7 @@ class _Line:
     def beside(
         self, groups: Groups | MergedGroups, large: IntArray, share: FloatArray, drawn: Wanted
     ) -> tuple[Wanted, Design]:
-        """Append what was ``drawn`` from the line to segments of the ``large`` strata."""
+        """Append the segments ``drawn`` from the line to those of the ``large`` strata."""
         if not large.size:
             return drawn, self.design
         sizes = groups.size[large]

@@ -1,4 +1,4 @@
-"""Systematic sampling over documents in random order, of segments, whole documents or chunks."""
+"""Systematic sampling of segments, whole documents or chunks, over documents in random order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fewgold.stored.groups import Wanted, salt_of
 # Neighbours on the line are compared in groups of this size to estimate the variance. Smaller
 # groups follow documents more closely but leave fewer degrees of freedom.
 NEIGHBOURS = 4
-# Segments of a document, about so many, that are taken to be alike where chunks are drawn.
+# Length of a stretch of a document whose segments are taken to be alike when chunks are drawn.
 _STRETCH = 8
 
 
@@ -45,19 +45,19 @@ class Systematic(Sampler):
 
     Each segment has the same chance, exactly n/N, and every document gets its expected number,
     rounded up or down, however small the budget. The variance is estimated from neighbours on the
-    line, less the part due to documents, which are spread evenly (by a working model).
+    line, minus the part due to documents, which are spread evenly (by a working model).
 
     Parameters
     ----------
     by
-        What stands together on the line: documents, or any other strata.
+        What stays together on the line: documents, or any other strata.
     inside
         A metric to order the segments of a document by, so that those drawn from one document
-        differ in it. The order starts at a random segment and comes round to it: were it the same
-        everywhere, all documents could be hit at the same rank, and neighbours would not show it.
-        Random order if None.
+        differ in it. The order starts at a random segment and wraps around: otherwise all documents
+        could be hit at the same rank, and neighbours would not show it. None for random order.
     chances
-        Uneven chances: a segment takes up as much of the line as its chance. Equal ones if None.
+        Uneven chances: a segment takes up as much of the line as its chance. None for equal
+        chances.
     """
 
     by: Stratifier = ByDocument()
@@ -76,14 +76,15 @@ class Systematic(Sampler):
         if self.chances is not None:
             inclusion = self.chances.inclusion(pool, n)
             rows, certain = along_line(order, inclusion, n, rng)
-            # One group: a few neighbours of very different weights say little about each other.
+            # One group, since a few neighbours with very different weights say little about each
+            # other.
             groups = (np.arange(n) >= n - certain).astype(np.int64)
             design = uneven_design(DesignKind.SYSTEMATIC, inclusion, rows, groups)
         else:
             size = len(pool)
             rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
             design = batch_design(line_design(n, size, size), draws)
-        # An order inside sees to more than the model of documents knows.
+        # An order within documents controls more than the model of documents accounts for.
         if isinstance(self.by, ByDocument) and self.inside is None:
             design = replace(design, **spread_documents(pool, rows))
         return rows, design
@@ -97,7 +98,7 @@ class Systematic(Sampler):
         if isinstance(self.by, ByMetric):
             if self.inside is not None:
                 raise DesignError(
-                    "bins of a metric on disk have no order inside. Leave out inside=, or take "
+                    "bins of a metric on disk have no inner order. Leave out inside=, or use "
                     "documents."
                 )
             bins = bins_of(pool, self.by)
@@ -130,7 +131,7 @@ def line_design(n: int, line: int, size: int) -> Design:
 def spread_documents(pool: Pool, rows: IntArray, by_document: bool = True) -> dict[str, Any]:
     """What a `Design` needs to know about the documents of the drawn ``rows`` (..., n).
 
-    Where the sample was not spread over documents, every segment counts as one.
+    If the sample was not spread over documents, every segment counts as its own document.
     """
     size = len(pool)
     codes, labels = np.arange(size), pool.ids
@@ -146,7 +147,7 @@ def spread_documents(pool: Pool, rows: IntArray, by_document: bool = True) -> di
 
 
 def _stored_documents(pool: StoredPool, labels: NDArray[Any], sizes: IntArray) -> dict[str, Any]:
-    """The same for a pool on disk, from the labels and sizes of the drawn ones: (n,) both."""
+    """The same for a pool on disk, from the labels and sizes of the drawn documents: (n,) both."""
     size, count = pool._scan.sizes("document")
     return {
         "documents": _keys(labels),
@@ -156,14 +157,14 @@ def _stored_documents(pool: StoredPool, labels: NDArray[Any], sizes: IntArray) -
 
 
 def _keys(labels: NDArray[Any]) -> IntArray:
-    """A number for each label that is the same in every wave, whatever is left of the pool."""
+    """A number for each label that is the same in every wave, whichever segments remain."""
     known = {label: md5(str(label).encode()).digest()[:6] for label in set(labels.tolist())}
     return np.array([int.from_bytes(known[label], "big") for label in labels.tolist()])
 
 
 def regular(size: int, n: int, draws: int, rng: Generator) -> IntArray:
-    """Positions at regular distances after a random start: (draws, n)."""
-    # In whole numbers, so that every position has a chance of exactly n/N.
+    """Positions at regular intervals after a random start: (draws, n)."""
+    # Integer arithmetic, so that every position has a chance of exactly n/N.
     start = rng.integers(size, size=(draws, 1))
     return np.asarray((start + np.arange(n) * size) // n)
 
@@ -185,7 +186,7 @@ def along_line(
         return np.array(last), int(certain.size)
     line = order[~sure[order]].reshape(draws, size - certain.size)
     ends = inclusion[line].cumsum(-1)
-    ends *= left / ends[:, -1:]  # whole but for rounding errors
+    ends *= left / ends[:, -1:]  # a whole number up to rounding errors
     points = rng.random((draws, 1)) + np.arange(left)
     hit = np.stack([np.searchsorted(e, p, side="right") for e, p in zip(ends, points, strict=True)])
     rows = np.take_along_axis(line, np.minimum(hit, line.shape[-1] - 1), axis=-1)
@@ -196,13 +197,13 @@ def along_line(
 class Clusters(Sampler):
     """Consecutive segments of documents, for raters who need the context.
 
-    The documents stand in a circle in random order, and a pattern of n positions is turned by a
+    The documents are put on a circle in random order, and a pattern of n positions is turned by a
     random angle: one stretch for whole documents, evenly spaced stretches for chunks. So every
-    segment has the same chance n/N and the budget is met to the segment; the price is that a
-    stretch may end inside a document: at most two whole documents are cut short, and a chunk may
-    run on into the next document.
+    segment has the same chance n/N and the budget is met exactly; the drawback is that a stretch
+    may end inside a document: at most two whole documents are cut short, and a chunk may run on
+    into the next document.
 
-    The units are what varies, so the variance compares them, not their segments.
+    Whole units are drawn, so the variance compares units, not their segments.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ class Clusters(Sampler):
         return part, self._design(codes_of(found.label)[None], chunk, size).draw(0)
 
     def _design(self, documents: IntArray, chunk: IntArray, size: int) -> Design:
-        """Of segments (draws, n) by their documents, in chunks (n,)."""
+        """The design of segments (draws, n) in chunks (n,), with their documents."""
         if self.size is None:
             units = np.stack([codes_of(own) for own in documents])
             groups = np.zeros_like(units)
@@ -274,7 +275,7 @@ def _stretches(codes: IntArray, rank: IntArray, sizes: IntArray, rows: IntArray)
     """What a `Design` needs to know about the surroundings of chunks: stretches of documents.
 
     Segments that stand near each other are more alike than those at two ends of a long document,
-    and chunks at regular distances are spread over stretches as they are over documents.
+    and chunks at regular intervals are spread over stretches as they are over documents.
     """
     count = np.maximum(np.rint(sizes / _STRETCH).astype(np.int64), 1)
     stretch = (np.cumsum(count) - count)[codes] + rank * count[codes] // sizes[codes]

@@ -1,7 +1,7 @@
 """Look after every rating, and stop when the interval is narrow enough.
 
-`path` gives the interval after each rating of a sample, `Monitor` follows ratings as they come in,
-`expected` predicts how many ratings a tolerance will cost.
+`path` returns the interval after each rating of a sample, `Monitor` follows ratings as they come
+in, and `expected` predicts how many ratings a tolerance will need.
 """
 
 from fewgold.bounds.sequence.expectation import Expected, expected, guess, remaining

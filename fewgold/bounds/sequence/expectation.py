@@ -1,4 +1,4 @@
-"""How many ratings a tolerance is expected to cost, before any is paid for."""
+"""Predict how many ratings a tolerance will need, before collecting any."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def guess(mean: float, sd: float, size: int, *, limits: Limits, best: float = 0.
     variance = (v + m * m) / (1 - best) - rest * rest
     if not (0 < rest < 1 and 0 < variance < rest * (1 - rest)):
         raise DataError(
-            f"no scores between {low:g} and {high:g}, {best:.0%} of them at {low:g}, have the mean "
-            f"{mean:g} and the standard deviation {sd:g}. Change the guess."
+            f"no scores between {low:g} and {high:g} with {best:.0%} of them at {low:g} can "
+            f"have the mean {mean:g} and the standard deviation {sd:g}. Change the guess."
         )
     zeros = round(best * check_count("size", size))
     weight = rest * (1 - rest) / variance - 1
@@ -51,22 +51,23 @@ def guess(mean: float, sd: float, size: int, *, limits: Limits, best: float = 0.
 
 
 def _refill(have: int, want: int, draws: int, rng: Generator, *, fresh: bool = False) -> IntArray:
-    """Which of the scores each segment of a pool gets, in random order: (draws, want).
+    """Assign one of the scores to each segment of a pool, in random order: (draws, want).
 
-    With ``fresh`` the original scores are not part of what the urn returns.
+    With ``fresh``, the original scores themselves are not returned.
     """
     if not fresh and want <= have:
         return np.stack([rng.permutation(have)[:want] for _ in range(draws)])
     kept = 0 if fresh else have
     rows = []
     for _ in range(draws):
-        # Drawing from the urn one by one comes to shares by Dirichlet, and counts by those.
+        # Drawing from the urn one by one is equivalent to Dirichlet shares and counts drawn from
+        # them.
         counts = rng.multinomial(want - kept, rng.dirichlet(np.ones(have)))
         rows.append(rng.permutation(np.repeat(np.arange(have), counts + (kept > 0))))
     return np.stack(rows)
 
 
-# A study that goes through this share of the pool has saved next to nothing.
+# A study that rates this share of the pool has saved almost nothing.
 _LATE = 0.95
 
 
@@ -79,11 +80,11 @@ class Expected:
     size
         Segments in the pool.
     tolerances
-        (k,) in the units of the scores.
+        (k,) tolerances in the units of the scores.
     ratings
-        (k, draws) ratings after which the rule said stop.
+        (k, draws) number of ratings at which the rule stopped.
     before
-        Ratings that are there already.
+        Number of existing ratings.
     """
 
     size: int
@@ -98,7 +99,7 @@ class Expected:
 
     @property
     def _error(self) -> FloatArray:
-        """Monte-Carlo standard error of the mean: what another seed could change."""
+        """Monte Carlo standard error of the mean: how much another seed could change it."""
         draws = self.ratings.shape[-1]
         return np.asarray(self.ratings.std(-1, ddof=1) / np.sqrt(draws))
 
@@ -117,7 +118,7 @@ class Expected:
         return np.asarray((self.ratings >= _LATE * self.size).mean(-1))
 
     def to_rows(self) -> list[dict[str, float]]:
-        """A row for each tolerance, in plain numbers."""
+        """One row per tolerance, in plain numbers."""
         columns = {
             "tolerance": self.tolerances, "ratings": self.mean, "ratings_mc": self._error,
             "p10": self.quantile(0.1), "p90": self.quantile(0.9), "share": self.share,
@@ -153,26 +154,26 @@ def expected(
     draws: int = 200,
     rng: RNGLike = 0,
 ) -> Expected:
-    """How many ratings it takes to stop at a tolerance, on data like ``scores``.
+    """Predict how many ratings it takes to stop at a tolerance, on data like ``scores``.
 
     Parameters
     ----------
     scores
-        Scores of similar segments: last year's, those of a pilot, or what `guess` makes up.
+        Scores of similar segments: last year's, those of a pilot, or made up by `guess`.
     tolerance
-        One or several.
+        One tolerance or several.
     limits
         Ends of the rating scale.
     size
         Segments in the pool, as many as ``scores`` by default. A larger pool is filled from a Pólya
-        urn that holds the scores, anew in each trial, so that what a pilot does not know of the
-        rest counts; a smaller one is drawn from them at random.
+        urn of the scores, anew in each trial, to allow for what a pilot does not show; a smaller
+        pool is a random subset.
     metric
         Scores of a metric for the same segments.
     confidence, rule, upper
-        As for `path`.
+        As in `path`.
     draws
-        Trials, each in a random order of its own.
+        Number of trials, each in its own random order.
     rng
         A seed or a generator.
 
@@ -191,7 +192,7 @@ def expected(
     if x.min() < ends[0] or x.max() > ends[1]:
         raise DataError(
             f"scores must lie between {ends[0]:g} and {ends[1]:g}; got {x.min():g} to "
-            f"{x.max():g}. Correct them, or the limits."
+            f"{x.max():g}. Correct the scores or the limits."
         )
     count = x.size if size is None else check_count("size", size)
     generator = as_rng(rng)
@@ -215,14 +216,14 @@ def remaining(
 ) -> Expected:
     """Predict the total number of ratings, if the unrated segments are like the rated ones.
 
-    The ratings so far are kept as they are; the rest comes from a Pólya urn that holds them. A
-    rough guide: scores that have not occurred yet are not in the urn.
+    The ratings so far are kept; the rest comes from a Pólya urn of them. This is a rough guide:
+    scores that have not occurred yet are not in the urn.
     """
     limits = limits_of(ratings)
     check_design(ratings.sample.design)
     scores, control = unit_scores(ratings, metric)
     if len(scores) > 1:
-        raise DataError("this is a batch of draws. Ask for one of them: ratings.draw(k).")
+        raise DataError("this is a batch of draws. Give one of them: ratings.draw(k).")
     size = len(ratings.sample.pool)
     n = ratings.n
     urn = _refill(n, size - n, check_count("draws", draws, 2), as_rng(rng), fresh=True)
@@ -249,7 +250,7 @@ def _tried(
         if z is None:
             found.append(rule.stops(x[trials], size, None))
             continue
-        # Each trial has a pool of its own, and so a metric of its own.
+        # Each trial has its own pool, and so its own metric.
         own: list[Metric] = [(z[one], np.arange(size)[None, :]) for one in trials]
         parts = [rule.stops(x[one][None, :], size, m) for one, m in zip(trials, own, strict=True)]
         found.append(np.concatenate(parts))

@@ -1,8 +1,8 @@
-"""Bets for an interval that is to become no wider than a tolerance, and their capital.
+"""Bets for an interval meant to become as narrow as a tolerance, and their capital.
 
 The proof is that of `fewgold.bounds.betting`: the capital against the true mean is a nonnegative
 martingale, and the chance that it *ever* reaches 1/δ is δ at most (Ville 1939). It does not need a
-size that was fixed before, so you may look after every rating and stop whenever you like.
+size fixed beforehand, so you may look after every rating and stop whenever you like.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ LATTICE = 1e-6
 
 
 def mean_of(steps: IntArray) -> FloatArray:
-    """The mean that lies so many steps of the lattice up the scale."""
+    """The mean at this many steps of the lattice up the scale."""
     return np.asarray(steps * LATTICE, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """Bets that the mean is higher than some candidate, one row for each draw: (rows, n) all."""
+    """Bets that the mean is higher than some candidate, one row per draw: (rows, n) all."""
 
     seen: FloatArray  # sum of the ratings before this one, in [0, 1] each
-    after: FloatArray  # the same with this one
-    payoff: FloatArray  # the rating, less the control variate
-    margin: FloatArray | None  # by how much the control variate may lower a payoff below 0
-    bets: FloatArray  # stakes, which look at the ratings before only, to be capped
+    after: FloatArray  # the same including this one
+    payoff: FloatArray  # the rating minus the control variate
+    margin: FloatArray | None  # how far below 0 the control variate may push a payoff
+    bets: FloatArray  # stakes from earlier ratings only, not yet capped
     size: int  # segments in the pool
 
     @property
@@ -53,20 +53,20 @@ class Game:
         return np.maximum(self.size - np.arange(self.n, dtype=np.float64), 1.0)
 
     def __getitem__(self, at: tuple[slice | IntArray, slice]) -> Game:
-        """The same game, of some rows and of the first columns."""
+        """The same game, restricted to some rows and the first columns."""
         margin = None if self.margin is None else self.margin[at]
         parts = {name: getattr(self, name)[at] for name in ("seen", "after", "payoff", "bets")}
         return replace(self, margin=margin, **parts)
 
     def factors(self, means: FloatArray, bets: FloatArray | None = None) -> FloatArray:
-        """Factors by which ratings multiply the capital, if ``means`` are true: (rows, n).
+        """Factors by which ratings multiply the capital if ``means`` are true: (rows, n).
 
-        They are decreasing in the mean: so is the capital, and an end is a root. A game of one row
-        can be played against many means.
+        They are decreasing in the mean, and so is the capital: an end of the interval is a root. A
+        game of one row can be played against many means.
         """
         mean = self.size * means[:, None] - self.seen
         np.maximum(mean, 0.0, out=mean)  # rounding below 0 would reject sparse scores
-        mean /= self.left  # of what was left before each rating
+        mean /= self.left  # mean of the segments left before each rating
         stakes = self.bets if bets is None else bets
         return capital_factors(mean, self.payoff, self.margin, stakes, CAP)
 
@@ -83,14 +83,14 @@ def games(
     tolerance: float,
     metric: tuple[FloatArray, IntArray] | None = None,
 ) -> tuple[Game, Game]:
-    """Bets on high scores, and on low ones with the scale turned.
+    """Bets on high scores, and bets on low ones with the scale reversed.
 
     ``scores`` (draws, n) and ``tolerance`` are on the scale from 0 to 1; ``metric`` is that of the
     pool (N,) with the rows drawn (draws, n).
 
-    A bet that wins d on average with variance v makes capital grow fastest at d/(v + d²) (Kelly
-    1956, to second order). A mean that is off by the tolerance is off by tolerance · N/(N − t + 1)
-    in what is left before rating t: that is d.
+    For a bet that wins d on average with variance v, capital grows fastest with the stake d/(v +
+    d²) (Kelly 1956, to second order). If the mean is off by the tolerance, the mean of the segments
+    left before rating t is off by d = tolerance · N/(N − t + 1).
     """
     told = np.zeros(1)
     margins: tuple[FloatArray | None, FloatArray | None] = (None, None)
@@ -109,19 +109,19 @@ def games(
     return both[0], both[1]
 
 
-# Where an interval ends after each rating, and when it is narrow enough ---
+# The ends of the interval after each rating, and when it is narrow enough ---
 #
-# Ends lie on a lattice: the largest multiple of `LATTICE` that is rejected. Since capital falls in
-# the mean, there is one such multiple, however it was searched for: a path, a batch of draws and
-# ratings that come one by one lead to the same interval.
+# Ends are on a lattice: the largest multiple of `LATTICE` that is rejected. Since capital is
+# decreasing in the mean, that multiple does not depend on the search: a path, a batch of draws and
+# ratings that come one by one give the same interval.
 
-# Means that are tried at first, for all ratings at once.
+# Number of means to try first, for all ratings at once.
 _SCOUTS = 64
-# Parts that the scale is cut into to find the last end.
+# Number of parts of the scale in the search for the last end.
 _PARTS = 16
-# Factors that are multiplied before a logarithm is taken: it is what costs most.
+# Factors to multiply before taking a logarithm, the most expensive step.
 _CHUNK = 16
-# Numbers that are worked on at once: they should stay in the cache.
+# Numbers to process at once: they should stay in the cache.
 _BLOCK = 1 << 16
 _TOP = round(1 / LATTICE)
 _NEVER = 1 << 40
@@ -157,7 +157,8 @@ def _last_of(game: Game, goal: float) -> int:
         if turn % 3 and np.isfinite(f_a - f_b):
             x = min(max(round(b - f_b * (b - a) / (f_b - f_a)), a + 1), b - 1)
         f = float(over(np.array([x]))[0])
-        # The end that stays counts for half, or the other would only creep (Illinois).
+        # The value at the end that stays is halved, or the other end would converge slowly
+        # (Illinois).
         a, b, f_a, f_b = (x, b, f, f_b / 2) if f >= 0 else (a, x, f_a / 2, f)
     return a
 
@@ -173,7 +174,7 @@ def ends(game: Game, goal: float) -> IntArray:
 def _ends_of(game: Game, goal: float, top: int) -> IntArray:
     """The same for one row, whose last end is known: (n,).
 
-    Some means are tried against all ratings at once. That leaves a narrow range for each end, and
+    Some means are tried against all ratings at once. This leaves a narrow range for each end, and
     shows which ratings can have moved it: only those that raised the capital there.
     """
     # Most ends are near the last one.
@@ -181,7 +182,7 @@ def _ends_of(game: Game, goal: float, top: int) -> IntArray:
     tried = np.append(np.unique((top * near).astype(np.int64)), top + 1)
     capital = game.capital(mean_of(tried)) - goal
     rejected = np.maximum.accumulate(capital, axis=-1) >= 0
-    rejected[0] = True  # what the scale ends with is rejected as a matter of form
+    rejected[0] = True  # the end of the scale counts as rejected by convention
     below = rejected.sum(0) - 1
     column = np.arange(game.n)
     low, high = tried[below], tried[below + 1]
@@ -207,11 +208,11 @@ def _search(
 ) -> IntArray:
     """The largest mean that the capital after ``count`` ratings rejects, by false position.
 
-    Bisection where three of its steps gained less.
+    Bisection if three of its steps gained less.
     """
     (a, b), (f_a, f_b) = within, values
     columns = -(-int(count.max()) // _CHUNK) * _CHUNK
-    # Columns that do nothing are added where the game has too few.
+    # Pad with columns that have no effect if the game has too few.
     game, more = game[:, :columns], ((0, 0), (0, max(0, columns - game.n)))
     margin = None if game.margin is None else np.pad(game.margin, more)
     seen, payoff, stakes = (np.pad(v, more) for v in (game.seen, game.payoff, game.bets))
@@ -243,10 +244,10 @@ def _search(
 def first_stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float) -> IntArray:
     """Ratings after which the interval is at most two tolerances wide, n + 1 for never: (rows,).
 
-    The interval is that narrow as soon as its lower end has passed some mean and its upper end,
-    from above, the mean two tolerances further up. The higher the mean, the later the first of
-    these and the earlier the second: where they meet is the time to stop. So one search over means
-    finds it, without computing any interval.
+    The interval is this narrow once its lower end has passed some mean and its upper end, from
+    above, has passed the mean two tolerances higher. The higher the mean, the later the first
+    happens and the earlier the second: the time to stop is where they meet. So one search over
+    means finds it, without computing any interval.
     """
     rows, n = sides[0].seen.shape
     found = np.empty(rows, dtype=np.int64)
@@ -257,7 +258,7 @@ def first_stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: 
 
 def _stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float) -> IntArray:
     rows, n = sides[0].seen.shape
-    none_left = n == sides[0].size  # then nothing is uncertain any more
+    none_left = n == sides[0].size  # nothing is uncertain any more
     both = int(np.ceil((1 - 2 * tolerance) / LATTICE - 1e-6))
     found, live = np.full(rows, n if none_left else n + 1), np.arange(rows)
     a, b = np.full(rows, -1), np.full(rows, both + 1)
@@ -269,7 +270,7 @@ def _stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float
         found[live] = np.minimum(found[live], np.maximum(first, second))
         a, b = np.where(first < second, middle, a), np.where(first > second, middle, b)
         keep = np.flatnonzero((first != second) & (b - a > 1))
-        # Later ratings than those after which all may stop do not matter any more.
+        # Ratings after the point where all draws may stop do not matter any more.
         columns = min(lower.n, int(found[live[keep]].max(initial=0)))
         live, a, b = live[keep], a[keep], b[keep]
         lower, upper = lower[keep, :columns], upper[keep, :columns]
@@ -277,10 +278,10 @@ def _stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float
 
 
 def _passed(game: Game, tried: IntArray, goal: float) -> IntArray:
-    """Ratings after which a mean is rejected: (rows,)."""
+    """Number of ratings after which a mean is rejected: (rows,)."""
     means = mean_of(tried)
     rejected = game.capital(means) >= goal
-    # The ratings so far say more than any bet where they alone come to the mean.
+    # If the ratings alone already exceed the total for this mean, it is rejected without any bet.
     rejected |= game.after >= game.size * means[:, None] - 1e-9
-    rejected[tried <= 0] = True  # what the scale ends with needs no rating
+    rejected[tried <= 0] = True  # the end of the scale needs no rating
     return np.where(rejected.any(-1), rejected.argmax(-1) + 1, _NEVER)

@@ -28,11 +28,11 @@ from fewgold.sample import Ratings, Sample
 
 @dataclass(frozen=True, eq=False)
 class Monitor:
-    """The interval so far, while ratings come in; each `add` gives a new monitor.
+    """The interval so far, while ratings come in; each `add` returns a new monitor.
 
-    Segments must be rated in a random order that was fixed before, such as that of
-    ``SimpleRandom().draw(pool, 1.0)``: leaving out the hard ones for later breaks the guarantee.
-    What it says is the last point of `path` for the same ratings.
+    Segments must be rated in a random order fixed beforehand, such as that of
+    ``SimpleRandom().draw(pool, 1.0)``: leaving hard ones for later breaks the guarantee. The
+    interval equals the last point of `path` for the same ratings.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Monitor:
     limits
         Ends of the rating scale, such as ``(0, 25)`` or "mqm".
     tolerance, confidence, metric, rule, upper
-        As for `path`.
+        As in `path`.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Monitor:
                     f"the metric {self.metric!r} must be known for all segments. Give the pool "
                     "instead of its size."
                 )
-        self._rule()  # says what is wrong with it
+        self._rule()  # reports what is wrong with it
 
     def _rule(self) -> Rule:
         tolerance = unit_tolerance(self.tolerance, known_limits(self.limits))
@@ -87,9 +87,9 @@ class Monitor:
         return len(self.pool) if isinstance(self.pool, Pool) else int(self.pool)
 
     def add(self, score: float | Sequence[float], id: Any = None) -> Monitor:
-        """With one more rating, or several, in the order of drawing.
+        """Add one more rating, or several, in the order of drawing.
 
-        ``id`` says which segments they are (as many as scores); only a metric needs to know.
+        ``id`` names the segments (as many as scores); only needed with a metric.
         """
         new = [float(s) for s in np.atleast_1d(np.asarray(score, dtype=np.float64))]
         if self.n + len(new) > self._size:
@@ -99,21 +99,23 @@ class Monitor:
         rows = self._rows(len(new), id)
         made = replace(self, scores=(*self.scores, *new), rows=(*self.rows, *rows))
         if new:
-            _ = made._ratings  # says what is wrong with a score while it can still be corrected
+            _ = made._ratings  # reports a wrong score while it can still be corrected
         return made
 
     def _rows(self, count: int, id: Any) -> list[int]:
         if id is None:
             if self.metric is not None:
                 raise DataError(
-                    f"say which segment was rated, add(score, id=…): the metric {self.metric!r} is "
-                    "looked up by it."
+                    f"name the rated segment with add(score, id=…): the metric {self.metric!r} "
+                    "is looked up by id."
                 )
             if self.rows != tuple(range(self.n)):
-                raise DataError("earlier ratings came with ids. Give the ids of all or of none.")
+                raise DataError(
+                    "earlier ratings came with ids. Give ids for all ratings or for none."
+                )
             return list(range(self.n, self.n + count))
         if not isinstance(self.pool, Pool):
-            raise DataError("ids mean nothing without the pool. Give it instead of its size.")
+            raise DataError("ids are useless without the pool. Give the pool instead of its size.")
         wanted = [str(i) for i in np.atleast_1d(np.asarray(id, dtype=object))]
         if len(wanted) != count:
             raise DataError(f"there must be an id for each score; got {len(wanted)} for {count}.")
@@ -147,7 +149,7 @@ class Monitor:
 
     @property
     def stop(self) -> bool:
-        """True once the rule has said stop."""
+        """True once the rule has stopped."""
         if self.rule == "kelly":  # once narrow, always narrow
             low, high = self.interval
             return bool(high - low <= 2 * self.tolerance * (1 + 1e-12))
@@ -163,16 +165,17 @@ class Monitor:
 
     def summary(self) -> str:
         """A readable summary of a few lines."""
-        return self.path.summary() if self.n else "No rating yet: go on."
+        return self.path.summary() if self.n else "No rating yet: continue."
 
 
 def first(sample: Sample, n: int) -> Sample:
-    """The first n segments of a simple random sample: a simple random sample as well."""
+    """The first n segments of a simple random sample, which are a simple random sample too."""
     check_design(sample.design)
     if sample.given is not None:
         raise DesignError(
-            "this sample continues another one, whose size was chosen by looking. Draw one sample "
-            "of all the segments that may be rated, and rate it from the top."
+            "this sample continues another one, whose size may have been chosen by looking at "
+            "ratings. Draw one sample of all the segments that may be rated, and rate it from "
+            "the top."
         )
     return Sample(
         sample.pool, sample.indices[:n], simple_design(n, len(sample.pool)), info=sample.info

@@ -1,4 +1,4 @@
-"""The interval after each rating of a sample, and when one may stop."""
+"""The interval after each rating of a sample, and when to stop."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Path:
     ratings
         The ratings, in the order of drawing.
     rule
-        What the interval goes by; its tolerance is a share of the scale.
+        The rule that makes the interval; its tolerance is a share of the scale.
     low, high
         (..., n) ends of the interval after 1, 2, …, n ratings.
     metric
-        Name of the metric that took a part of the spread away.
+        Name of the metric used as a control variate.
     """
 
     ratings: Ratings
@@ -63,7 +63,7 @@ class Path:
 
     @property
     def stopped(self) -> Any:
-        """Ratings after which the rule first says stop, 0 where it has not: an int, or (...)."""
+        """Number of ratings at which the rule first stops, 0 if it has not: an int, or (...)."""
         first = self.rule.first_look(len(self.ratings.sample.pool))
         found = first_narrow(self.low, self.high, self._tolerance, first)
         found = np.where(found > self.ratings.n, 0, found)
@@ -85,7 +85,7 @@ class Path:
         if self.low.ndim > 1:
             raise FewgoldError(
                 f"this is a batch of {self.low.size // self.ratings.n} paths; summarise one of "
-                "them, with sequence.path(ratings.draw(k), …)."
+                "them with sequence.path(ratings.draw(k), …)."
             )
         n, size, stop = self.ratings.n, len(self.ratings.sample.pool), self.stopped
         at = (stop or n) - 1
@@ -93,7 +93,7 @@ class Path:
         if stop:
             verdict = f"Stop: after {stop} of {size} ratings the interval is narrow enough,"
         else:
-            verdict = f"Go on: after {n} of {size} ratings the interval is still too wide,"
+            verdict = f"Continue: after {n} of {size} ratings the interval is still too wide,"
         return (
             f"{verdict}\n"
             f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self._tolerance:g}\n"
@@ -148,14 +148,13 @@ def path(
 
     A mean m is rejected once the capital of a bettor against it reaches 1/δ times the initial
     capital, for each side with δ/2: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))``, ``μ_s(m) = (N m − x_1 − …
-    − x_{s−1}) / (N − s + 1)``. The bets are those that make the capital grow fastest if m is off by
-    the tolerance: ``λ_t = d_t / (v_{t−1} + d_t²)``, ``d_t = tolerance · N/(N − t + 1)``, capped at
-    ``0.9/μ_t``, with v from the ratings before. What was rejected stays rejected, so the interval
-    only narrows.
+    − x_{s−1}) / (N − s + 1)``. The bets make the capital grow fastest if m is off by the tolerance:
+    ``λ_t = d_t / (v_{t−1} + d_t²)``, ``d_t = tolerance · N/(N − t + 1)``, capped at ``0.9/μ_t``,
+    with v from the earlier ratings. Rejected means stay rejected, so the interval only narrows.
 
-    Guaranteed for every population between the limits, simple random samples, and ratings that
-    are taken in the order of drawing: the chance that the true mean is *ever* outside is
-    1 − confidence at most. The rule "hall" is narrower and not guaranteed.
+    Guaranteed for every population between the limits, simple random samples, and ratings in the
+    order of drawing: the probability that the true mean is *ever* outside is at most 1 −
+    confidence. The rule "hall" is narrower and not guaranteed.
 
     Parameters
     ----------
@@ -163,18 +162,18 @@ def path(
         A simple random sample, rated in the order of drawing, with the limits of the scale; or a
         batch of draws.
     tolerance
-        The wanted half-width, in the units of the scores. The bets suit it: another
-        tolerance gives another interval. Fix it before the ratings come.
+        The wanted half-width, in the units of the scores. The bets depend on it: another tolerance
+        gives another interval. Fix it before any rating is known.
     confidence
-        Of the whole sequence.
+        The confidence of the whole sequence.
     metric
-        Name of a metric, or "mean" for the mean of all, as a control variate with slopes from the
-        ratings before. Fix it before the ratings come.
+        Name of a metric, or "mean" for the mean of all, as a control variate with slopes from
+        earlier ratings. Fix it before any rating is known.
     rule
         "kelly", guaranteed; or "hall", Hall's interval of the ratings so far, first looked at after
-        50 ratings and a tenth of the pool: approximate, and less than that under peeking.
+        50 ratings and a tenth of the pool: approximate, and worse under peeking.
     upper
-        Share of the misses that the upper end may have (kelly). Fix it before the ratings come.
+        Share of the error probability at the upper end (kelly). Fix it before any rating is known.
 
     References
     ----------
@@ -206,7 +205,7 @@ def path(
 
 
 def unit_scores(ratings: Ratings, metric: str | None) -> tuple[FloatArray, Metric | None]:
-    """Scores from 0 to 1 and the metric with the rows drawn, batch axes made one."""
+    """Scores from 0 to 1, and the metric with the rows drawn, with batch axes flattened."""
     scores = to_unit(ratings.scores.reshape(-1, ratings.n), limits_of(ratings))
     if metric is None:
         return scores, None
@@ -226,8 +225,8 @@ def limits_of(ratings: Ratings) -> tuple[float, float]:
     if ratings.limits is None:
         raise DesignError(
             "a sequence needs the limits of the scale. Give them with the ratings, "
-            'sample.rate(scores, limits="mqm") or limits=(0, 25), from the scale and not from the '
-            "answers."
+            'sample.rate(scores, limits="mqm") or limits=(0, 25), as the scale defines it, not '
+            "from the answers."
         )
     return ratings.limits
 
@@ -235,13 +234,13 @@ def limits_of(ratings: Ratings) -> tuple[float, float]:
 def check_design(design: Design) -> None:
     if design.kind == "simple" and design.gaps:
         raise DesignError(
-            "ratings may be looked at one by one only in the order of drawing, and here some are "
-            "missing in between. Have those rated, or look at the ratings before the first gap."
+            "ratings may be looked at one by one only in the order of drawing, but some in "
+            "between are missing. Have those rated, or look at the ratings before the first gap."
         )
     if not design.drawn_as("simple"):
         raise DesignError(
-            "ratings may be looked at one by one only if the segments came in a random order, as "
-            f"those of a simple random sample do; this sample is {design._label}. Draw it with "
+            "ratings may be looked at one by one only if the segments are in random order, as "
+            f"in a simple random sample; this sample is {design._label}. Draw it with "
             "SimpleRandom() (fewgold select --strategy random)."
         )
 

@@ -1,7 +1,7 @@
 """Stopping rules for looking after every rating: a guaranteed and an approximate one.
 
-A rule reads ratings on the scale from 0 to 1, in the order of drawing, and gives the ends of the
-interval after each, or the number of ratings after which it says stop.
+A rule takes ratings on the scale from 0 to 1, in the order of drawing, and returns the ends of the
+interval after each, or the number of ratings at which it stops.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Rule(ABC):
         return f"{self.name}, {self.kind}: {self.promise}"
 
     def first_look(self, size: int) -> int:
-        """Ratings before which it does not say stop."""
+        """Fewest ratings before the rule may stop."""
         return 1
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Rule(ABC):
 
     @abstractmethod
     def stops(self, scores: FloatArray, size: int, metric: Metric | None) -> IntArray:
-        """Ratings after which it says stop, n + 1 where it does not: (draws,)."""
+        """Number of ratings at which it stops, n + 1 if it does not: (draws,)."""
 
 
 class KellyRule(Rule):
@@ -68,7 +68,7 @@ class KellyRule(Rule):
 
     name = "kelly"
     kind = "guaranteed"
-    promise = "holds however often one looks and whenever one stops"
+    promise = "holds however often you look and whenever you stop"
 
     def path(self, scores: FloatArray, size: int, metric: Metric | None) -> FloatPair:
         least, most = (mean_of(ends(g, goal)) for g, goal in self._games(scores, size, metric))
@@ -83,7 +83,7 @@ class KellyRule(Rule):
     def stops(self, scores: FloatArray, size: int, metric: Metric | None) -> IntArray:
         (low, low_goal), (high, high_goal) = self._games(scores, size, metric)
         found = first_stop((low, high), (low_goal, high_goal), self.tolerance)
-        # So few may be left that it does not matter what they are.
+        # So few may be left that their scores do not matter.
         enough = max(1, int(np.ceil(size * (1 - 2 * self.tolerance) - 1e-9)))
         return np.minimum(found, enough) if enough <= scores.shape[-1] else found
 
@@ -95,7 +95,7 @@ class KellyRule(Rule):
         return (low, float(goals[0])), (high, float(goals[1]))
 
 
-# Ratings before which the rule does not look: chance would stop it there.
+# The rule does not look before this many ratings, when chance alone could stop it.
 FIRST, SHARE = 50, 0.1
 
 
@@ -105,8 +105,8 @@ class HallRule(Rule):
     name = "hall"
     kind = "approximate"
     promise = (
-        "not valid under peeking; when it said stop, 95 % intervals held the mean in 92 to 97 % of "
-        "trials on the embedded data, but in 46 % where 1 segment in 100 was very bad"
+        "not valid under peeking; when it stopped, 95 % intervals contained the mean in 92 to "
+        "97 % of trials on the embedded data, but in only 46 % if 1 segment in 100 was very bad"
     )
 
     def first_look(self, size: int) -> int:
@@ -124,14 +124,14 @@ RULES: dict[str, type[Rule]] = {rule.name: rule for rule in (KellyRule, HallRule
 
 
 def make_rule(name: str, tolerance: float, confidence: float, upper: float) -> Rule:
-    """The rule of that name."""
+    """Create the rule with this name."""
     if name not in RULES:
         raise UnknownNameError("stopping rule", name, RULES)
     return RULES[name](tolerance, confidence, upper)
 
 
 def first_narrow(low: FloatArray, high: FloatArray, tolerance: float, first: int) -> IntArray:
-    """Ratings after which an interval is first narrow enough, n + 1 for never: (...)."""
+    """Number of ratings at which an interval is first narrow enough, n + 1 for never: (...)."""
     narrow = high - low <= 2 * tolerance * (1 + 1e-12)
     narrow[..., : first - 1] = False
     return np.asarray(np.where(narrow.any(-1), narrow.argmax(-1) + 1, narrow.shape[-1] + 1))
@@ -140,10 +140,10 @@ def first_narrow(low: FloatArray, high: FloatArray, tolerance: float, first: int
 def _possible(
     scores: FloatArray, size: int, least: FloatArray, most: FloatArray, counts: IntArray
 ) -> FloatPair:
-    """The interval from both ends, within what the ratings themselves leave possible.
+    """The interval from both ends, clipped to values still possible given the ratings.
 
-    ``most`` is the upper end on the turned scale. When all are rated only their mean is left. Ends
-    that have crossed, so that all means are rejected, are merged into a point.
+    ``most`` is the upper end on the reversed scale. When all are rated only their mean is left.
+    Ends that have crossed, so that all means are rejected, are merged into a point.
     """
     total = np.cumsum(scores, axis=-1)[:, counts - 1]
     floor = total / size
@@ -179,8 +179,8 @@ def _hall_path(
     t = stdtrit(np.maximum(df, 1.0), (1 + confidence) / 2)
     low = value - se * np.maximum(hall_transform(t, a, n / size), 0.0)
     high = value - se * np.minimum(hall_transform(-t, a, n / size), 0.0)
-    # Ratings that are all alike say nothing of the spread: were a share q of the pool at the end of
-    # the scale, n ratings would miss all of it with a chance of (1 − q)^n.
+    # Equal ratings say nothing about the spread: if a share q of the pool were at the end of the
+    # scale, n ratings would miss all of it with probability (1 − q)^n.
     alike = np.maximum.accumulate(scores, -1) == np.minimum.accumulate(scores, -1)
     rare = np.where(alike, left * (1 - ((1 - confidence) / 2) ** (1 / n)), 0.0)
     low, high = np.minimum(low, value - rare), np.maximum(high, value + rare)
@@ -193,7 +193,7 @@ def _hall_path(
 def _moments(
     x: FloatArray, z: FloatArray | None, centre: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Estimate, and second and third central moment of the residuals, of the ratings so far."""
+    """Estimate, and second and third central moments of the residuals, from the ratings so far."""
     n = np.arange(1.0, x.shape[-1] + 1)
     first = x[:, :1]
     x = x - first  # small spreads would lose their digits in the powers
@@ -210,7 +210,7 @@ def _moments(
     cross, square = xz - x1 * z1, z2 - z1**2
     usable = square > 1e-12
     slope = np.where(usable, cross / np.where(usable, square, 1.0), 0.0)
-    # Central moments of the pair, then those of x − slope · z.
+    # Joint central moments of x and z, then those of x − slope · z.
     c_xxz = xxz - 2 * x1 * xz - z1 * x2 + 2 * x1**2 * z1
     c_xzz = xzz - 2 * z1 * xz - x1 * z2 + 2 * x1 * z1**2
     c_zzz = z3 - 3 * z1 * z2 + 2 * z1**3
