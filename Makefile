@@ -10,10 +10,10 @@ PYTHON ?=
 WORKERS ?= 4
 TESTS ?=
 
-# What `fewgold demo` needs beyond the library itself, such as [plots].
+# Extras that `fewgold demo` needs, such as [plots].
 DEMO_EXTRAS :=
 
-# One stamp for each kind of set-up; each includes the one before.
+# One stamp file per kind of set-up; each includes the one before.
 DEMO_READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 SPARK_READY := $(VENV)/.ready-spark
@@ -23,11 +23,11 @@ PINS := pyproject.toml $(PINNED) $(VENV)/pyvenv.cfg
 export UV_SYSTEM_CERTS := 1
 export UV_PYTHON_DOWNLOADS := never
 
-# Start-up is slow without bytecode, which uv leaves out unless told.
+# Start-up is slow without bytecode, which uv compiles only on request.
 ifneq ($(UV),)
 INSTALL = uv pip install --quiet --python $(BIN)/python --compile-bytecode -c $(PINNED) -e
 else
-# ensurepip for an environment that uv made, which has no pip.
+# An environment made by uv has no pip, hence ensurepip.
 INSTALL = { $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; } && \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(PINNED) -e
 endif
@@ -43,20 +43,20 @@ demo: $(DEMO_READY)  ## Set up and run `fewgold demo` on the embedded data
 	@echo "Running fewgold demo: a study with 71 ratings, then 2,000 more like it ..."
 	@$(BIN)/fewgold demo
 
-test: lint  ## Set up and run all that CI runs: ruff, mypy, pytest
+test: lint  ## Set up and run everything that CI runs: ruff, mypy, pytest
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses $(WORKERS)
 
 theory: $(TEST_READY)  ## Run the slow tests of coverage and calibration
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m slow -n auto --maxprocesses $(WORKERS)
 
-mutants: $(TEST_READY)  ## Plant faults in copies of the code and see whether the tests notice
+mutants: $(TEST_READY)  ## Plant faults in copies of the code and check that the tests notice
 	$(BIN)/python tests/mutants/run.py --jobs $(WORKERS)
 
 spark: $(SPARK_READY)  ## Run the tests that need a local Spark (and Java 17)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m spark tests/stored
 
-# Each tool in an environment of its own, .venv-tools-NAME; see tests/tools/tools.toml. Goes on where
-# one cannot be installed: it says why, and the tests of that tool are skipped.
+# Each tool gets its own environment, .venv-tools-NAME; see tests/tools/tools.toml. If one cannot be
+# installed, it says why, and the tests of that tool are skipped.
 tools: $(TEST_READY)  ## Install real annotation and evaluation tools, and run the tests with them
 	-$(BIN)/python tests/tools/install.py
 	$(BIN)/pytest -m tools tests/tools -rs
@@ -69,17 +69,17 @@ lint: $(TEST_READY)  ## Check style and types only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-package: $(TEST_READY)  ## Build sdist and wheel into dist, and try them in a clean environment
+package: $(TEST_READY)  ## Build sdist and wheel in dist, and try them in a clean environment
 	$(BIN)/python tests/packaging/package.py dist
 
-# Environments of their own, made as .venv is but with other versions. Old libraries may warn of
-# the names that they themselves use of other libraries: these warnings alone are no errors. The
-# tests in tests/web need the test client of today; `fewgold serve` is tried with the oldest too.
+# Separate environments, made like .venv but with other versions. Old libraries may use deprecated
+# names of other libraries, so deprecation warnings are not errors here. The tests in tests/web need
+# a recent test client; `fewgold serve` is tried with the oldest versions too.
 oldest:  ## Run the tests with the oldest versions that pyproject.toml allows
 	@$(MAKE) --no-print-directory others VENV=.venv-oldest PINNED=build/oldest.txt \
 		TESTS='-W default::DeprecationWarning -W default::PendingDeprecationWarning --ignore=tests/web $(TESTS)'
 
-newest:  ## Run the tests with the newest versions there are
+newest:  ## Run the tests with the newest versions available
 	@rm -rf .venv-newest
 	@$(MAKE) --no-print-directory others VENV=.venv-newest PINNED=build/newest.txt
 
@@ -103,20 +103,20 @@ clean:  ## Remove the environments, caches and builds
 
 $(DEMO_READY): $(PINS)
 	@echo "1/2 Installing fewgold with numpy, scipy, pandas and scikit-learn into $(VENV)."
-	@echo "    Once only, usually a minute or two ..."
+		@echo "    This happens once and usually takes a minute or two ..."
 	@$(INSTALL) '.$(DEMO_EXTRAS)'
 	@echo "2/2 Compiling ..."
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $@
 
 $(TEST_READY): $(PINS)
-	@echo "Installing fewgold with the development tools into $(VENV): once only, a few minutes ..."
+		@echo "Installing fewgold with the development tools into $(VENV). This happens once and takes a few minutes ..."
 	@$(INSTALL) '.[dev]'
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $(DEMO_READY) $@
 
 $(SPARK_READY): $(PINS)
-	@echo "Installing fewgold with the development tools and Spark into $(VENV): once only, several minutes ..."
+		@echo "Installing fewgold with the development tools and Spark into $(VENV). This happens once and takes several minutes ..."
 	@$(INSTALL) '.[dev,spark]'
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $(DEMO_READY) $(TEST_READY) $@
@@ -125,7 +125,7 @@ ifneq ($(UV),)
 $(VENV)/pyvenv.cfg:
 	@rm -rf $(VENV)
 	@uv venv --quiet $(if $(PYTHON),--python '$(PYTHON)') $(VENV) || { \
-		echo "fewgold needs Python 3.11 or newer; see above why uv found none." \
+				echo "fewgold needs Python 3.11 or newer; the lines above say why uv found none." \
 			"Install one, or name it: make PYTHON=/path/to/python3." >&2; \
 		exit 1; }
 else
