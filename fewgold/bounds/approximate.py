@@ -68,7 +68,7 @@ def _without_spread(estimate: LinearEstimate, confidence: float) -> FloatArray:
 # Groups with fewer units than this on average say little about skewness: pairs say nothing.
 _LARGE = 10
 # With weights less even than this, groups with lower sampling rates would look like a long tail.
-EVEN = 0.95
+_EVEN = 0.95
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,14 @@ class Shape:
     """Simple samples that stand in for a batch of estimates to find the shape of the error.
 
     Deviations of units sum to 0 and their squares to ``members``; they are padded with 0.
-    ``fraction`` is the sampling fraction implied by the finite population correction.
+    ``fraction`` is the sampling fraction implied by the finite population correction, and
+    ``effect`` the design effect if units are ratings that were not drawn one by one.
     """
 
     units: FloatArray  # (draws, u)
     members: FloatArray  # (draws,) number of units of the draw
     fraction: FloatArray  # (draws,)
+    effect: FloatArray | float = 1.0  # (draws,)
 
     @property
     def skewness(self) -> FloatArray:
@@ -90,7 +92,8 @@ class Shape:
         return np.asarray((self.units**3).sum(-1) / n * np.sqrt(n * (n - 1)) / (n - 2))
 
     def __getitem__(self, which: BoolArray) -> Shape:
-        return Shape(self.units[which], self.members[which], self.fraction[which])
+        effect = np.broadcast_to(self.effect, self.members.shape)[which]
+        return Shape(self.units[which], self.members[which], self.fraction[which], effect)
 
 
 def shape_of(estimate: LinearEstimate) -> Shape:
@@ -106,7 +109,7 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     # Groups with sampling error, and draws whose groups are too small.
     some = (design.influence > 0).astype(np.float64)
     used = (group_sum(some, design.groups, int(design.groups.max()) + 1) > 0).sum(-1)
-    small = (used > 1) & (count < _LARGE * used) & (count > EVEN * members)
+    small = (used > 1) & (count < _LARGE * used) & (count > _EVEN * members)
     dev = estimate.deviations()
     if small.any():
         together = replace(design, groups=np.broadcast_to(np.int64(0), design.groups.shape))
@@ -130,6 +133,24 @@ def shape_of(estimate: LinearEstimate) -> Shape:
         np.ravel(members),
         np.ravel(np.where(total > 0, part, 1.0)),
     )
+
+
+def ratings_alone(estimate: LinearEstimate) -> tuple[FloatArray, FloatArray]:
+    """Deviations of the ratings as if drawn one by one, and the design effect: (..., n) and (...).
+
+    The design effect is by how much documents or chunks that were drawn as a whole multiply the
+    variance, at most the ratings of one of them: n ratings are worth as many as n over the effect
+    that are drawn one by one (Kish 1965, Survey Sampling, section 8.2). It is 1 where no document
+    or chunk was drawn.
+    """
+    design = estimate.design
+    alone = replace(design, units=None, groups=np.broadcast_to(np.int64(0), design.groups.shape))
+    dev = estimate.deviations(alone)[..., : design.n]
+    if design.units is None:
+        return dev, np.ones(dev.shape[:-1])
+    apart, together = (np.square(d).sum(-1) for d in (dev, estimate.deviations()))
+    most = design.n / count_units(design)[0]
+    return dev, np.clip(together / np.where(apart > 0, apart, 1.0), 1.0, most)
 
 
 def count_units(design: Design) -> FloatPair:
@@ -158,9 +179,12 @@ class ShapeBound(Bound):
     def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
         """Ends in standard errors from the value: (draws,) each."""
 
+    def _shape(self, estimate: LinearEstimate) -> Shape:
+        return shape_of(estimate)
+
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         plain = Student().interval(estimate, confidence)
-        shape, batch = shape_of(estimate), estimate.value.shape
+        shape, batch = self._shape(estimate), estimate.value.shape
         se, df = np.ravel(estimate.se), np.ravel(estimate.df)
         usable = np.isfinite(se) & (se > 0) & ~np.ravel(estimate.spreadless)
         usable &= (shape.members >= 3) & (df >= 2) & (shape.fraction < 1)
@@ -224,6 +248,9 @@ class Likelihood(ShapeBound):
     for skewness, and it cannot become extremely wide as Hall's can. t is Student's quantile, and 1
     − f the finite population correction.
 
+    Of documents or chunks drawn as a whole, the units are their ratings, since a few documents show
+    little of the shape that many ratings show, and −2 log R is divided by the design effect.
+
     Infinite for very few units (fewer than 10 at 95 %), which cannot reject any mean.
 
     Approximate: right in the limit, and of all intervals here it has the coverage closest to 95 %
@@ -243,22 +270,37 @@ class Likelihood(ShapeBound):
     name: ClassVar[str] = "likelihood"
     reference: ClassVar[str] = (
         "Owen (1988), Empirical likelihood ratio confidence intervals for a single functional; "
-        "Chen, Variyath and Abraham (2008), Adjusted empirical likelihood and its properties"
+        "Chen, Variyath and Abraham (2008), Adjusted empirical likelihood and its properties; Wu "
+        "and Rao (2006), Pseudo-empirical likelihood ratio confidence intervals for complex "
+        "surveys"
     )
 
     def __post_init__(self) -> None:
         if not 0 < self.extra < np.inf:
             raise FewgoldError(f"extra must be a number above 0, such as 1; got {self.extra!r}.")
 
+    def _shape(self, estimate: LinearEstimate) -> Shape:
+        drawn = shape_of(estimate)
+        if estimate.design.units is None:
+            return drawn
+        dev, effect = ratings_alone(estimate)
+        n = dev.shape[-1]
+        dev = dev - dev.mean(-1, keepdims=True)
+        square = np.square(dev).sum(-1, keepdims=True)
+        units = (dev * np.sqrt(n / np.where(square > 0, square, 1.0))).reshape(-1, n)
+        # Of one or two documents Student's interval is made, whatever the ratings.
+        members = np.where(drawn.members < 3, drawn.members, float(n))
+        return Shape(units, members, drawn.fraction, np.ravel(effect))
+
     def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
-        left = 1 - shape.fraction
-        most = student_quantile(df, confidence) ** 2 * left
+        left, effect = 1 - shape.fraction, np.broadcast_to(shape.effect, df.shape)
+        most = student_quantile(df, confidence) ** 2 * left * effect
         ends = np.empty((2, *df.shape))
         for n in np.unique(shape.members).astype(np.int64):
             which = np.flatnonzero(shape.members == n)
             units, goal = shape.units[which, :n], most[which]
             far = _furthest(np.concatenate([-units, units]), np.tile(goal, 2), self.extra)
-            scale = np.sqrt(n / left[which])
+            scale = np.sqrt(n / left[which] / effect[which])
             ends[0, which], ends[1, which] = -far[: which.size] * scale, far[which.size :] * scale
         return ends[0], ends[1]
 

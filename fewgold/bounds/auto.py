@@ -7,18 +7,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewgold.bounds.approximate import EVEN, Hall, Likelihood, count_units
+from fewgold.bounds.approximate import (
+    Hall,
+    Likelihood,
+    count_units,
+    ratings_alone,
+    student_quantile,
+)
 from fewgold.bounds.bootstrap import BootstrapT
 from fewgold.bounds.exact import Hypergeometric
 from fewgold.common.arrays import IntArray
-from fewgold.design import DesignKind
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
-#: Largest numbers of drawn units (segments, or documents drawn as a whole) for which Hall's and the
-#: bootstrap's intervals are chosen.
+#: Largest numbers of ratings for which Hall's and the bootstrap's intervals are chosen.
 HALL_BELOW, BOOTSTRAP_BELOW = 16, 50
-#: For fewer documents of uneven length than this, Hall's interval is chosen, else the likelihood.
-UNEVEN_BELOW = 10
+# The likelihood of k ratings rejects no mean whatever where t² is more than about k, and is very
+# wide near that: it is not chosen where t² is more than this part of k.
+_NEAR_LIMIT = 0.5
 
 _CHOICES: tuple[Bound, ...] = (Hall(), BootstrapT(), Likelihood(), Hypergeometric())
 _HALL, _BOOTSTRAP, _LIKELIHOOD, _EXACT = range(4)
@@ -31,18 +36,20 @@ class Auto(Bound):
     ==========================================================  ===================================
     ratings all 0 or 1, the limits; simple random sample;       `Hypergeometric`, exact if the pool
     plain mean                                                  has no other scores
-    all else, from 50 units on                                  `Likelihood`, approximate
-    16 to 49 units                                              `BootstrapT`, approximate
+    all else, from 50 ratings on                                `Likelihood`, approximate
+    16 to 49 ratings                                            `BootstrapT`, approximate
     fewer                                                       `Hall`, approximate
-    documents of uneven length, the equal of 10 even ones       `Likelihood`, approximate
+    documents or chunks drawn as a whole, worth 16 ratings      `Likelihood`, approximate
+    fewer                                                       `Hall`, approximate
     ==========================================================  ===================================
 
-    A unit is what was drawn as a whole: a segment, or a document. Skewness needs no special case:
-    all three approximate intervals adapt to it, and reach further towards the long tail. Empirical
-    likelihood is the narrowest of them, and conservative if units are few and not skewed; Hall's is
-    the widest and the best choice for very few units. Documents drawn as a whole are skewed in
-    another way: one long document may hold a third of all the variance. There the bootstrap covers
-    89 to 93 %, and the more conservative likelihood 94 to 97 %.
+    Ratings drawn in whole documents or chunks are worth their number divided by the design effect,
+    and the worth of ratings of uneven weight is Kish's effective number: below 16 of them Hall's
+    interval is chosen. Skewness needs no special case: all three approximate intervals adapt to it,
+    and reach further towards the long tail. Empirical likelihood is the narrowest of them, and
+    conservative if ratings are few and not skewed; Hall's is the widest and the best choice for
+    very few. For documents the likelihood takes the shape from their ratings: a handful of
+    documents shows none, and intervals that use it are 1.1 to 1.6 times as wide.
 
     Scores count as binary if the limits are 0 and 1 and all ratings are at the limits. For
     confidences above 99.9 % Hall's interval replaces the bootstrap. A guaranteed bound is never
@@ -75,15 +82,18 @@ class Auto(Bound):
 
 def _chosen(estimate: LinearEstimate, confidence: float) -> IntArray:
     """Position of the bound among the choices, for each draw: (...)."""
-    members, count = count_units(estimate.design)
+    design = estimate.design
+    members, count = count_units(design)
     count = count + 1e-6  # guards against rounding errors for equal units
-    code = np.where(count < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
+    code = np.where(members < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
     # Tails beyond 99.9 % would take an impractical number of replicates.
     few = count < (HALL_BELOW if confidence <= 0.999 else BOOTSTRAP_BELOW)
     code = np.where(few, _HALL, code)
-    if estimate.design.kind == DesignKind.CLUSTERS:
-        uneven = count < EVEN * members
-        code = np.where(uneven, np.where(count < UNEVEN_BELOW, _HALL, _LIKELIHOOD), code)
+    if design.units is not None:
+        worth = design.n / ratings_alone(estimate)[1] + 1e-6
+        wide = student_quantile(np.maximum(estimate.df, 1.0), confidence) ** 2
+        enough = worth >= np.maximum(HALL_BELOW, wide / _NEAR_LIMIT)
+        code = np.where(enough, _LIKELIHOOD, code)
     # Draws with binary scores for which the exact interval covers the estimate.
     scores, limits = estimate.ratings.scores, estimate.ratings.limits
     if limits != (0.0, 1.0) or not estimate.design.drawn_as("simple") or estimate.tuned:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import brentq
 
-from fewgold import Pool, registry
+from fewgold import Design, Pool, Sample, registry
 from fewgold.bounds import (
     BOUNDS,
     Auto,
@@ -84,6 +84,28 @@ def test_likelihood_is_what_it_says(n, size, confidence):
     goal = stats.t.ppf((1 + confidence) / 2, n - 1) ** 2 * (1 - n / size)
     # The standard error has the divisor n − 1, the likelihood goes by n.
     stretch = np.sqrt(n / (n - 1))
+    for end in made.interval(confidence, Likelihood()):
+        at = made.value + (end - made.value) / stretch
+        assert likelihood_ratio(x, at, 1.5) == pytest.approx(goal, rel=1e-6)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_likelihood_of_chunks_is_that_of_their_ratings(alike, confidence):
+    """The shape of all ratings; as many of them count as the chunks are worth."""
+    n, size, documents = 60, 300, np.repeat(np.arange(30), 10)
+    gold = skewed(size) + (np.repeat(skewed(30), 10) if alike else np.tile([0, 9, 18], 100))
+    sample = Clusters(3).draw(Pool(np.arange(size), {}, documents), n, rng=3)
+    made = Mean().estimate(sample.rate(gold[sample.indices]))
+    x = made.ratings.scores
+    # Chunks are compared in fives of neighbouring four; ratings, if apart, with all others.
+    chunks = x.reshape(5, 4, 3)
+    totals = (chunks - chunks.mean((1, 2), keepdims=True)).sum(-1)
+    effect = 4 / 3 * np.square(totals).sum() / (n * x.var(ddof=1))
+    assert (effect > 1) == alike
+    effect, left = max(effect, 1.0), 1 - n / size
+    goal = stats.t.ppf((1 + confidence) / 2, made.df) ** 2 * left * effect
+    stretch = made.se / np.sqrt(x.var() * left * effect / n)
     for end in made.interval(confidence, Likelihood()):
         at = made.value + (end - made.value) / stretch
         assert likelihood_ratio(x, at, 1.5) == pytest.approx(goal, rel=1e-6)
@@ -294,16 +316,37 @@ def test_auto_goes_by_the_number_of_units(n, chosen):
     assert made.to_dict()["bound"] == used.name
 
 
+@pytest.mark.parametrize("lengths", [[10] * 40, [5, 15] * 20], ids=["even", "uneven"])
 @pytest.mark.parametrize(
-    ("lengths", "n", "chosen"),
-    [([10] * 40, 200, BootstrapT), ([5, 15] * 20, 200, Likelihood), ([5, 15] * 20, 60, Hall)],
+    ("alike", "n", "chosen"),
+    [
+        *((0, 200, Likelihood), (0, 60, Likelihood), (0, 30, Hall)),
+        *((3, 200, Likelihood), (3, 90, Hall)),
+    ],
 )
-def test_auto_counts_documents_where_these_were_drawn(lengths, n, chosen):
+def test_auto_counts_what_ratings_of_documents_are_worth(lengths, alike, n, chosen):
     documents = np.repeat(np.arange(40), lengths)
-    scores = np.random.default_rng(0).normal(size=400)
-    sample = Clusters().draw(Pool(np.arange(400), {}, documents), n, rng=1)
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=400) + alike * rng.normal(size=40)[documents]
+    sample = Clusters().draw(Pool(np.arange(400), {}, documents), n, draws=20, rng=1)
     made = Mean().estimate(sample.rate(scores[sample.indices]))
-    assert isinstance(Auto().resolve(made), chosen)
+    low, high = made.interval(0.95, Auto())
+    found = [type(Auto().resolve(made.draw(k))) for k in range(20)]
+    assert found.count(chosen) >= 15
+    for k in range(20):
+        alone = made.draw(k).interval(0.95, Auto())
+        np.testing.assert_allclose(alone, [low[k], high[k]], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "chosen"), [(49, BootstrapT), (50, Likelihood)])
+def test_auto_counts_ratings_of_uneven_weight_in_full(n, chosen):
+    """They are worth fewer, and that matters only where they are worth very few."""
+    chance = np.where(np.arange(n) % 2, 0.05, 0.2)
+    for spread, used in ((1, chosen), (8, Hall)):
+        design = Design.of_chances(chance * np.where(np.arange(n) < 4, 1 / spread, 1), 1000)
+        sample = Sample(Pool(np.arange(1000)), np.arange(n), design)
+        made = Mean().estimate(sample.rate(skewed(n)))
+        assert isinstance(Auto().resolve(made), used)
 
 
 def test_auto_is_exact_for_two_values():
