@@ -136,6 +136,25 @@ def test_no_export_tells_the_system_or_a_metric(run: Run, pool: str) -> None:
             assert blank == sampled(campaign), to
 
 
+@pytest.mark.parametrize("pool", quick(POOLS, ["tree"]))
+def test_no_file_of_one_rater_tells_the_system_or_a_metric(run: Run, pool: str) -> None:
+    study, known = begin(run, pool), truth()
+    for to in formats.names():
+        folder = Path("out", to)
+        folder.mkdir(parents=True)
+        name = folder / f"tasks{formats.get(to).suffixes[0]}"
+        if to in ("mqm", "mqm-averages", "mt-metrics-eval", "wmt-da"):
+            told = run("export", study, "-o", name, "--to", to, "--raters", "ann,bob", code=3)
+            assert "knows no order of raters" in told.stderr
+            continue
+        run("export", study, "-o", name, "--to", to, "--raters", "ann,bob")
+        assert_tells_nothing(read_all(folder))
+    with Campaign(study) as campaign:
+        for own in campaign.tasks_for(["ann", "bob"], context=0).values():
+            line = [known[s.texts["output"]][0] for s in own.to_rate]
+            assert set(line) == set(SYSTEMS) and runs(line) > 4
+
+
 @pytest.mark.parametrize("pool", POOLS)
 def test_neither_keys_nor_rows_nor_documents_group_the_systems(run: Run, pool: str) -> None:
     study = begin(run, pool)
