@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, codes_of, group_sum, spread_out
-from fewgold.common.checks import check_confidence
+from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.text import plain_value
 from fewgold.cut import Cut
 from fewgold.design import Design, DesignKind, neighbours
@@ -39,7 +39,8 @@ class DomainEstimate(LinearEstimate):
 
     Its ratings and design are those of the rated segments with weight. ``variance`` and ``freedom``
     use the whole sample; ``size`` is the number of segments that count, ``of`` says what is
-    estimated, and ``digest`` identifies the weights in signatures.
+    estimated, and ``digest`` identifies the weights in signatures. ``omega`` has the weights of all
+    segments, and ``cells`` the cells whose shares are exact.
     """
 
     variance: float = math.inf
@@ -47,6 +48,8 @@ class DomainEstimate(LinearEstimate):
     size: int = 0
     of: str = "weighted mean"
     digest: str = ""
+    omega: FloatArray | None = None
+    cells: IntArray | None = None
 
     @cached_property
     def df(self) -> FloatArray:
@@ -64,6 +67,99 @@ class DomainEstimate(LinearEstimate):
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         return {**super().to_dict(confidence), "pool_size": self.size, "quantity": self.of}
+
+    def for_process(self) -> DomainEstimate:
+        """The same value for new segments of this kind, with the same mix: a new test set.
+
+        As in `LinearEstimate.for_process`, the variance of the pool's own mean is added,
+
+            (1 − ρ) Σ s² + ρ Σ_h (Σ_{i in h} s)²,   s = S ω / Σ ω,
+
+        where h are documents and S² is the variance of the scores of this part (of its cell, where
+        cells have exact shares). Both parts rest on the same ratings, so that their standard
+        errors, and not their squares, add up in the degrees of freedom.
+        """
+        more, freedom, what = self._process_variance()
+        own, design = self.variance, self.design
+        left, g = self.residuals, self.g_weights
+        changed: dict[str, Any] = {
+            "kind": DesignKind.CLUSTERS if design.units is not None else DesignKind.PROCESS,
+            "inclusion": np.zeros_like(design.inclusion),
+        }
+        if own > 0:
+            changed["influence"] = design.influence * math.sqrt(1 + more / own)
+            if math.isfinite(own) and math.isfinite(more) and self.freedom > 0 and freedom > 0:
+                spent = own / math.sqrt(self.freedom) + more / math.sqrt(freedom)
+                freedom = ((own + more) / spent) ** 2
+            else:
+                freedom = 0.0
+        else:  # all are rated: the scores themselves show the spread
+            w = design.weights
+            left, g = self.ratings.scores, None
+            changed |= {
+                "groups": np.zeros_like(design.groups), "units": None, "balance": None,
+                "documents": None, "shares": None, "kind": DesignKind.PROCESS,
+                "influence": w * math.sqrt(max(more, 0.0) if math.isfinite(more) else 0.0),
+            }  # fmt: skip
+        sample = replace(
+            self.ratings.sample,
+            design=replace(design, **changed),
+            info=replace(self.ratings.sample.info, target="process"),
+        )
+        return replace(
+            self,
+            offset=np.asarray(self.value - float(design.weights @ left)),
+            residuals=left,
+            g_weights=g,
+            ratings=replace(self.ratings, sample=sample),
+            limits=None,
+            notes=(*self.notes, f"about a new test set like this one, with other {what}"),
+            variance=own + more if freedom > 0 else math.inf,
+            freedom=freedom,
+        )
+
+    def _process_variance(self) -> tuple[float, float, str]:
+        """Variance of the pool's own mean, its degrees of freedom, and what is new."""
+        assert self.omega is not None
+        sample, y, w = self.ratings.sample, self.ratings.scores, self.design.weights
+        pool, rows, own = sample.pool, sample.indices, self.omega / self.omega.sum()
+        cells = np.zeros(own.size, dtype=np.int64) if self.cells is None else self.cells
+        count = int(cells.max()) + 1
+        dev = y - _centre(w, y, rows, cells)
+
+        def spread(labels: IntArray, size: int) -> FloatArray:
+            """Variance of the scores in each cell; NaN where a cell has one rating."""
+            mine = labels[rows]
+            mass = np.bincount(mine, w, size)
+            rate = 1 - np.bincount(mine, w**2, size) / np.where(mass > 0, mass, 1.0) ** 2
+            q = w * own[rows]
+            total = np.bincount(mine, q, size)
+            known = (total > 0) & (rate > 1e-12)
+            square = np.bincount(mine, q * dev**2, size) / np.where(known, total * rate, 1.0)
+            return np.where(known, square, np.nan)
+
+        found = spread(cells, count)
+        if not np.isfinite(found).all():  # cells with one rating take the variance of all others
+            found = np.where(np.isfinite(found), found, spread(np.zeros_like(cells), 1)[0])
+        s = np.sqrt(found)[cells] * own
+        flat = float(np.square(s).sum())
+        freedom, what = float(y.size - np.unique(cells[rows]).size), "segments"
+        if not (pool.has_documents and pool.n_documents < len(pool)):
+            return (flat, freedom, what) if freedom > 0 else (math.inf, 0.0, what)
+        share = np.bincount(pool.codes, own)
+        if (share > 0).sum() < 2 or freedom <= 0:  # one document does not show how they differ
+            return (flat, freedom, what) if freedom > 0 else (math.inf, 0.0, what)
+        units = np.asarray(pool.codes[rows])
+        alike = replace(
+            self.design, balance=None, groups=np.zeros_like(self.design.groups), units=None,
+            influence=w, documents=units, shares=share[units],
+            concentration=float(np.square(share).sum()),
+        )  # fmt: skip
+        rho = float(np.clip(alike._intraclass(dev[None])[0], 0.0, 1.0))
+        parts = (1 - rho) * flat, rho * float(np.square(np.bincount(pool.codes, s)).sum())
+        total = sum(parts)
+        spent = parts[0] ** 2 / freedom + parts[1] ** 2 / max(np.unique(units).size - 1, 1)
+        return total, total**2 / spent if spent > 0 else freedom, "documents"
 
 
 def weighted_mean(
@@ -173,6 +269,8 @@ def weighted_mean(
         size=int((omega > 0).sum()),
         of=of,
         digest=hashlib.sha256(omega.tobytes()).hexdigest()[:6],
+        omega=omega,
+        cells=cells,
     )
 
 
@@ -415,8 +513,9 @@ def total(ratings: Ratings, estimator: Estimator, weights: Any = None) -> Affine
 
 
 def ratio(
-    ratings: Ratings, estimator: Estimator, denominator: Any, weights: Any = None
-) -> AffineEstimate:
+    ratings: Ratings, estimator: Estimator, denominator: Any, weights: Any = None, *,
+    target: str = "pool",
+) -> AffineEstimate:  # fmt: skip
     """Σ y / Σ x over the pool, such as errors per word.
 
     The mean of y − R x is estimated like any mean, with metrics, and R is set to where it is 0 (one
@@ -432,6 +531,8 @@ def ratio(
         x: (N,) for every segment of the pool, or (n,) for the rated ones only.
     weights
         (N,) as in `weighted_mean`.
+    target
+        ``"pool"``: of these segments. ``"process"``: of a new test set like this one.
 
     References
     ----------
@@ -459,7 +560,8 @@ def ratio(
         mean = float(omega @ given / omega.sum())
     else:
         mean = float(mean_of(replace(ratings, scores=x, limits=None), estimator, weights).value)
-    base = mean_of(replace(ratings, scores=y - first * x, limits=None), estimator, weights)
+    moved = replace(ratings, scores=y - first * x, limits=None)
+    base = mean_of(moved, estimator, weights, target=target)
     return AffineEstimate(base, 1 / mean, first, of=_of("ratio", base))
 
 
@@ -509,13 +611,14 @@ class QuantileEstimate:
 
 
 def quantile(
-    ratings: Ratings, estimator: Estimator, p: float, weights: Any = None
+    ratings: Ratings, estimator: Estimator, p: float, weights: Any = None, *, target: str = "pool"
 ) -> QuantileEstimate:
     """The smallest score that at least a share ``p`` of the pool does not exceed; 0.5: the median.
 
     The share of scores up to t is estimated like any share, with metrics. The quantile is the t
     where it reaches p, and the interval contains the scores t at which p is in the interval of the
-    share (Woodruff). Its ends are observed scores, or the limits of the scale.
+    share (Woodruff). Its ends are observed scores, or the limits of the scale. ``target`` is
+    ``"pool"`` (these segments) or ``"process"`` (a new test set like this one).
 
     References
     ----------
@@ -535,7 +638,7 @@ def quantile(
         """Share of scores up to a level; −1 is below all observed scores."""
         if k not in known:
             cut = Cut("<", float(levels[0])) if k < 0 else Cut("<=", float(levels[k]))
-            known[k] = mean_of(ratings.cut(cut), estimator, weights)
+            known[k] = mean_of(ratings.cut(cut), estimator, weights, target=target)
         return known[k]
 
     def first(end: Callable[[LinearEstimate], Any]) -> int:
@@ -564,18 +667,21 @@ def quantile(
 
 
 def mean_of(
-    ratings: Ratings, estimator: Estimator, weights: Any = None, of: str | None = None
-) -> LinearEstimate:
+    ratings: Ratings, estimator: Estimator, weights: Any = None, of: str | None = None, *,
+    target: str = "pool",
+) -> LinearEstimate:  # fmt: skip
     """The mean of the pool, or of the pool with weights."""
+    check_choice("target", target, ("pool", "process"))
     if weights is not None:
-        return weighted_mean(ratings, estimator, weights, of=of or "weighted mean")
+        found = weighted_mean(ratings, estimator, weights, of=of or "weighted mean")
+        return found if target == "pool" else found.for_process()
     made = estimator.estimate(ratings)
     if not isinstance(made, LinearEstimate):
         raise DataError(
             f"{estimator.name} gives a posterior for the mean only. For totals, ratios and "
             "quantiles use a linear estimator, such as ridge or mean."
         )
-    return made
+    return made if target == "pool" else made.for_process()
 
 
 def _of(what: str, base: LinearEstimate) -> str:

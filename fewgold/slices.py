@@ -26,18 +26,22 @@ from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import Estimate
 from fewgold.estimator import Estimator
 from fewgold.pool import Pool
-from fewgold.quantities import total, weighted_mean
+from fewgold.quantities import mean_of, total, weighted_mean
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from fewgold.io.columns import Roles
+
 __all__ = ["Slices", "labels_of", "shrunk", "slices"]
 
 #: Fewest ratings for which a slice gets its own score.
 LEAST = 10
 CORRECTIONS = ("holm", "bonferroni", "fdr", "none")
+# Most distinct values of a column that is used for slices without being named.
+_MOST_VALUES = 30
 # Fewest slices with a score for which shrinkage is possible.
 _LEAST_SLICES = 3
 
@@ -193,13 +197,15 @@ class Slices:
         ]
         return "\n".join([f"by {self.by}", *(line.rstrip() for line in lines), *self.notes])
 
-    def cells(self, confidence: float = 0.95) -> tuple[list[str], list[list[str]]]:
-        """Headers and rows of a readable table."""
+    def cells(
+        self, confidence: float = 0.95, *, coarser: int = 0
+    ) -> tuple[list[str], list[list[str]]]:
+        """Headers and rows of a readable table, with ``coarser`` digits fewer than usual."""
         frame = self.to_frame(confidence)
         level = f"{100 * confidence:.6g}%"
         heads = [self.by, "rated", "of", "score", level, "all at once", "from the rest", "p"]
         finite = [float(e.se) for e in self.estimates if e is not None and 0 < float(e.se) < 1e300]
-        digits = max(decimals(min(finite) if finite else None) - 1, 0)
+        digits = max(decimals(min(finite) if finite else None) - 1 - coarser, 0)
         if self.shrink:  # the rest is in the dataframe: lines of text should fit a screen
             heads = [*heads[:5], "shrunk", level]
 
@@ -275,6 +281,7 @@ def slices(
     least: int = LEAST,
     shrink: bool = False,
     correction: str = "holm",
+    target: str = "pool",
     quantity: Callable[[Ratings, Estimator, FloatArray], Estimate] | None = None,
 ) -> Slices:
     """Estimate the scores of subgroups from one sample, each with its own interval.
@@ -296,6 +303,9 @@ def slices(
         Add scores shrunk towards the common mean of the slices (`shrunk`).
     correction
         Correction of the p-values of differences from the rest.
+    target
+        ``"pool"``: of these segments. ``"process"``: of new ones of the same kind, as in a new test
+        set like this one.
     quantity
         What to estimate in each slice instead of the mean; a function of ratings, estimator and
         weights such as `fewgold.quantities.total`.
@@ -321,16 +331,16 @@ def slices(
     sizes, rated = np.bincount(codes), np.bincount(codes[sample.indices], minlength=codes.max() + 1)
     first = np.unique(codes, return_index=True)[1]
     order = np.argsort(-sizes, kind="stable")
-    made = quantity or weighted_mean
 
     def estimated(inside: NDArray[np.bool_], of: str) -> Estimate | None:
         own = omega * inside
         count, size = int(inside[sample.indices].sum()), int(inside.sum())
         if not own.any() or count < min(least, size):
             return None
-        if quantity is None:
-            return weighted_mean(ratings, estimator, own, of=of)
-        return made(ratings, estimator, own)
+        if quantity is not None:
+            return quantity(ratings, estimator, own)
+        found = weighted_mean(ratings, estimator, own, of=of)
+        return found if target == "pool" else found.for_process()
 
     names = tuple(str(labels[first[k]]) for k in order)
     return Slices(
@@ -345,8 +355,8 @@ def slices(
         ),
         rated=tuple(int(rated[k]) for k in order),
         sizes=tuple(int(sizes[k]) for k in order),
-        whole=estimator.estimate(ratings) if quantity is None and weights is None
-        else made(ratings, estimator, omega),
+        whole=mean_of(ratings, estimator, weights, target=target) if quantity is None
+        else quantity(ratings, estimator, omega),
         by=name,
         least=least,
         shrink=shrink,
@@ -371,6 +381,17 @@ def labels_of(pool: Pool, by: Any) -> tuple[str, NDArray[Any]]:
             )
     texts = [["(empty)" if _missing(v) else str(v) for v in p.tolist()] for p in parts.values()]
     return ",".join(parts), np.array([" / ".join(cells) for cells in zip(*texts, strict=True)])
+
+
+def sliceable(found: Roles) -> list[str]:
+    """Columns of a table with few different values, which could make slices; no human scores."""
+    taken = {
+        found.id, found.document, found.system, found.rater, found.cost, *found.human,
+        *found.humans, *found.metrics, *found.texts,
+    }  # fmt: skip
+    names = [str(name) for name in found.table.columns if name not in taken]
+    counts = {name: found.table[name].astype(str).nunique() for name in names}
+    return [name for name, count in counts.items() if 1 < count <= _MOST_VALUES]
 
 
 def _missing(value: Any) -> bool:

@@ -215,9 +215,12 @@ CREATE TABLE IF NOT EXISTS practised (
     segment INTEGER NOT NULL REFERENCES segments (place), score REAL, details TEXT,
     stored_at TEXT, UNIQUE (rater, segment)
 );
+CREATE TABLE IF NOT EXISTS labels (
+    place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, cells TEXT NOT NULL
+);
 CREATE INDEX IF NOT EXISTS checks_by_rater ON checks (rater, number);
 """
-_LATER_TABLES = ("lots", "known", "checks", "settled", "practice_items", "practised")
+_LATER_TABLES = ("lots", "known", "checks", "settled", "practice_items", "practised", "labels")
 
 
 def database_path(path: str | Path) -> Path:

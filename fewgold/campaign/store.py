@@ -89,12 +89,19 @@ class Store:
 
     @staticmethod
     def create(
-        path: str | Path, pool: Pool, settings: Settings, segments: NDArray[Any] | None = None
-    ) -> None:
-        """Write a new campaign without waves; ``segments`` says what each output is of."""
+        path: str | Path, pool: Pool, settings: Settings, segments: NDArray[Any] | None = None,
+        labels: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        """Write a new campaign without waves.
+
+        ``segments`` says what each output is of, ``labels`` are columns for slices.
+        """
+        cells = _checked_labels(pool, labels or {})
 
         def fill(database: sqlite3.Connection) -> None:
             save_pool(database, pool)
+            rows = [(k, n, json.dumps(v, ensure_ascii=False)) for k, (n, v) in enumerate(cells)]
+            database.executemany("INSERT INTO labels VALUES (?, ?, ?)", rows)
             if segments is not None:
                 rows = enumerate(str(s) for s in segments.tolist())
                 database.executemany("INSERT INTO outputs VALUES (?, ?)", rows)
@@ -155,6 +162,16 @@ class Store:
         if len(rows) != len(self.pool):
             raise damaged("the pool: segments of outputs are missing")
         return _labels([segment for (segment,) in rows])
+
+    @cached_property
+    def labels(self) -> dict[str, NDArray[Any]]:
+        """Columns for slices, which raters do not see: by name, one label per row of the pool."""
+        rows = self.database.execute("SELECT name, cells FROM labels ORDER BY place").fetchall()
+        with reading("the columns for slices"):
+            found = {name: _labels(json.loads(cells)) for name, cells in rows}
+            if any(values.shape != (len(self.pool),) for values in found.values()):
+                raise ValueError("labels are missing")
+        return found
 
     @cached_property
     def frame(self) -> Pool:
@@ -542,6 +559,27 @@ def save_pool(database: sqlite3.Connection, pool: Pool) -> None:
     )
     if pool.spread is not None:
         database.execute("INSERT INTO spread VALUES (?)", (pool.spread.astype(_FLOAT).tobytes(),))
+
+
+def _checked_labels(pool: Pool, labels: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Columns for slices as texts; empty cells are empty texts."""
+    known = {"document", "system", *pool.texts, *pool.metrics}
+    found = []
+    for name, values in labels.items():
+        cells = np.asarray(values)
+        if not str(name).strip() or cells.shape != (len(pool),):
+            raise DataError(
+                f"the labels {str(name)!r} must have a name and one value per row of the pool, "
+                f"{len(pool)}; got {cells.shape}."
+            )
+        if str(name) in known:
+            raise DataError(
+                f"{str(name)!r} is a column of the pool already, and can be used for slices as it "
+                "is. Leave it out of the labels."
+            )
+        told = ["" if v is None or v != v else str(v) for v in cells.tolist()]
+        found.append((str(name), told))
+    return found
 
 
 def _load_pool(database: sqlite3.Connection) -> Pool:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewgold import formats, registry
 from fewgold._version import __version__
@@ -32,9 +33,9 @@ from fewgold.campaign.settings import Settings, check_seed
 from fewgold.campaign.store import Overtaken, Store, Wave, wave_seed
 from fewgold.campaign.systems import OneSystem
 from fewgold.common.arrays import FloatArray
-from fewgold.common.checks import check_choice
+from fewgold.common.checks import as_names, check_choice
 from fewgold.criteria import directed
-from fewgold.errors import DataError, DesignError, FewgoldError
+from fewgold.errors import DataError, DesignError, FewgoldError, UnknownNameError
 from fewgold.estimator import Estimator
 from fewgold.formats import Names, Rating, Reading, Segment, handout
 from fewgold.missing import GapBounds, PartialRatings, estimate, ratings_for
@@ -42,6 +43,7 @@ from fewgold.pool import Pool
 from fewgold.sample import Assumption, Ratings, Sample
 from fewgold.samplers import Budget, Cost
 from fewgold.samplers.incremental import Incremental
+from fewgold.slices import LEAST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,12 +52,13 @@ if TYPE_CHECKING:
     from fewgold.campaign.practice import PracticeItem
     from fewgold.campaign.status import Status
     from fewgold.campaign.work import Work
-    from fewgold.comparison import Comparison, PairRanking
+    from fewgold.comparison import Comparison, PairRanking, SlicedComparison
     from fewgold.criteria import CriteriaEstimate, CriteriaRatings
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
     from fewgold.report import StudyReport
     from fewgold.report.comparison_page import ComparisonReport
+    from fewgold.slices import Slices
 
 
 class Campaign:
@@ -93,7 +96,7 @@ class Campaign:
     def create(
         cls, path: str | Path, pool: Pool, *, name: str | None = None,
         strategy: str | None = None, seed: int | None = None, segments: Any = None,
-        shared: bool = True, **settings: Any,
+        shared: bool = True, labels: Mapping[str, Any] | None = None, **settings: Any,
     ) -> Campaign:  # fmt: skip
         """Begin a campaign in a new folder, or in a new file if ``path`` ends in ``.fewgold``.
 
@@ -103,6 +106,8 @@ class Campaign:
         To compare several systems, ``pool`` has a row for each output, with its system, and
         ``segments`` names the segment that each is an output of. All systems are rated on the same
         segments, unless ``shared`` is False: then each has a sample of its own.
+
+        ``labels`` are columns for slices that raters do not see, such as the language of each row.
         """
         place = database_path(path)
         check_ids(pool)
@@ -143,7 +148,7 @@ class Campaign:
             chances._check_scale(given.limits)
         for each in drawn_from:
             _check_bound(registry.strategy(chosen, each, uniform=given.uniform), given, each)
-        Store.create(path, pool, given, outputs)
+        Store.create(path, pool, given, outputs, labels)
         return cls(path)
 
     def of(self, system: str) -> Campaign:
@@ -179,7 +184,70 @@ class Campaign:
             ``higher_is_better``, ``control``, ``adjust_raters``.
         """
         check_choice("gaps", gaps, ("wait", "at-random"))
-        return systems.compare(self, gaps, waves, criterion, **options)
+        made: Comparison = systems.compare(self, gaps, waves, criterion, **options)
+        return made
+
+    def compare_by(
+        self, by: str | Sequence[str], gaps: str = "wait", *, least: int = LEAST,
+        waves: int | None = None, criterion: str | None = None, **options: Any,
+    ) -> SlicedComparison:  # fmt: skip
+        """Compare the systems within each slice, and on all segments.
+
+        ``by`` and ``least`` are as in `fewgold.comparison.compare_by`, everything else as in
+        `compare`.
+        """
+        check_choice("gaps", gaps, ("wait", "at-random"))
+        if not as_names(by):
+            raise FewgoldError("name a column that makes the slices, such as by='language'.")
+        made: SlicedComparison = systems.compare(
+            self, gaps, waves, criterion, by, least, **options
+        )
+        return made
+
+    def slicing(self, by: str | Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Columns that make slices, by name: one value per row of the pool."""
+        pool = self.pool
+        known: dict[str, Any] = {"document": pool.documents, **pool.texts, **self.labels}
+        known |= {n: v for n, v in pool.metrics.items() if n not in known}
+        known = {name: values for name, values in known.items() if values is not None}
+        for name in as_names(by):
+            if name not in known:
+                hint = "fewgold init keeps further columns with --by (Campaign.create(labels=…))."
+                raise UnknownNameError("column", name, known, hint)
+        return {name: np.asarray(known[name]) for name in as_names(by)}
+
+    def slices(
+        self, by: str | Sequence[str], gaps: str = "wait", *, estimator: Any = None,
+        cut: str | None = None, waves: int | None = None, criterion: str | None = None,
+        **options: Any,
+    ) -> Slices:  # fmt: skip
+        """The scores of slices, each with its own interval.
+
+        Parameters
+        ----------
+        by
+            A column, or several to cross them: a text, a label (`labels`) or ``"document"``.
+        gaps, estimator, cut, waves, criterion
+            As in `estimate`; ``gaps`` is ``wait`` or ``at-random``.
+        options
+            As in `fewgold.slices.slices`: ``least``, ``shrink``, ``weights``, ``target``.
+        """
+        from fewgold.slices import slices
+
+        check_choice("gaps", gaps, ("wait", "at-random"))
+        if gaps == "at-random" and waves is None:
+            waves = waves_to_use(self)
+        found = self._partial(waves, criterion)
+        found = found if cut is None else found.cut(cut)
+        made = self._estimator(estimator)
+        if criterion is not None:
+            made = directed(made, self.settings.criterion(criterion))
+        return slices(ratings_for(found, made, gaps), made, self.slicing(by), **options)
+
+    @property
+    def labels(self) -> dict[str, NDArray[Any]]:
+        """Columns for slices, which raters do not see: by name, one label per row of the pool."""
+        return self.store.labels
 
     def close(self) -> None:
         """Close the file; the campaign stays."""
@@ -492,8 +560,8 @@ class Campaign:
         """The report of the campaign; write it with ``.write("report.html")``.
 
         ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. Of several systems it
-        is that of their comparison, with ``confidence`` and ``title``; ``of("A").report()`` is
-        that of one.
+        is that of their comparison, with ``confidence``, ``title`` and ``by`` (slices);
+        ``of("A").report()`` is that of one.
         """
         if self.systems:
             return systems.report(self, gaps, **options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -22,10 +23,11 @@ from fewgold.campaign.answers import scores
 from fewgold.campaign.database import FILE
 from fewgold.campaign.settings import Settings
 from fewgold.common.arrays import IntArray
-from fewgold.common.checks import check_choice
+from fewgold.common.checks import as_names, check_choice
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
+from fewgold.slices import LEAST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,6 +157,12 @@ class OneSystem:
         """The outputs of this system."""
         return self.pool
 
+    @property
+    def labels(self) -> dict[str, NDArray[Any]]:
+        """Columns for slices, of the outputs of this system."""
+        places = self._alone[1]
+        return {name: values[places] for name, values in self.whole.labels.items()}
+
     @cached_property
     def _alone(self) -> tuple[Pool, IntArray]:
         return alone(self.whole.pool, self.whole.segments, self.system)
@@ -252,10 +260,11 @@ class OneSystem:
 
 
 def compare(
-    campaign: Campaign, gaps: str, waves: int | None, criterion: str | None = None, **options: Any
-) -> Comparison:
-    """All systems of a campaign compared; see `Campaign.compare`."""
-    from fewgold.comparison import compare, compare_samples
+    campaign: Campaign, gaps: str, waves: int | None, criterion: str | None = None,
+    by: str | Sequence[str] = (), least: int = LEAST, **options: Any,
+) -> Any:  # fmt: skip
+    """All systems of a campaign compared; see `Campaign.compare` and `Campaign.compare_by`."""
+    from fewgold.comparison import compare, compare_by, compare_samples
 
     settings, store = campaign.settings, campaign.store
     if not settings.systems:
@@ -286,7 +295,10 @@ def compare(
         done = {
             name: p.complete() if gaps == "wait" else p.at_random() for name, p in samples.items()
         }
-        return compare_samples(done, **kept)
+        if not by:
+            return compare_samples(done, **kept)
+        cells = {name: part.slicing(by) for name, part in parts.items()}
+        return compare_by(done, cells, least=least, **kept)
     if gaps == "at-random":
         waves = waves_of(campaign, waves)
     if gaps == "wait" and (left := unrated(campaign, waves)):
@@ -295,10 +307,14 @@ def compare(
             f"{left[0]}. Have them rated, or say that chance left them out: --rated-only of "
             "fewgold compare, --gaps at-random of fewgold report (gaps='at-random')."
         )
-    table, roles = scored(campaign, waves, criterion)
+    cells = campaign.slicing(by) if by else {}
+    table, roles = scored(campaign, waves, criterion, cells)
     if options.get("adjust_raters") and roles["rater"] is None:
         raise DataError("adjust_raters needs answers of two or more raters who gave their names.")
-    return compare(table, **roles, sample=store.sample(waves), limits=limits, **options)
+    options |= {**roles, "sample": store.sample(waves), "limits": limits}
+    if cells:
+        return compare_by(table, list(cells), least=least, **options)
+    return compare(table, **options)
 
 
 def waves_of(campaign: Campaign, waves: int | None) -> int | None:
@@ -322,9 +338,10 @@ def unrated(campaign: Campaign, waves: int | None = None) -> tuple[str, ...]:
 
 
 def scored(
-    campaign: Campaign, waves: int | None = None, criterion: str | None = None
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """All outputs with their metrics and scores, and the columns of the table by their role.
+    campaign: Campaign, waves: int | None = None, criterion: str | None = None,
+    cells: Mapping[str, NDArray[Any]] | None = None,
+) -> tuple[pd.DataFrame, dict[str, Any]]:  # fmt: skip
+    """All outputs with their metrics, slices and scores, and the columns by their role.
 
     One row per output and rater where two or more gave their names, the mean of theirs counts and
     nothing was settled, so that their biases can be told; else one row per output.
@@ -333,7 +350,8 @@ def scored(
 
     pool, settings, store = campaign.pool, campaign.settings, campaign.store
     shared = [name for name in pool.metrics if name in store.frame.metrics]
-    taken = set(shared)
+    slices = dict(cells or {})
+    taken = {*shared, *slices}
 
     def named(role: str) -> str:
         while role in taken:
@@ -349,7 +367,7 @@ def scored(
     if pool.documents is not None:
         roles["document"] = named("document")
         columns[roles["document"]] = pool.documents.astype(str)
-    columns |= {name: pool.metrics[name] for name in shared}
+    columns |= {name: pool.metrics[name] for name in shared} | slices
     base = pd.DataFrame({own: pool.ids.astype(str), **columns})
     answers = campaign.answers()
     drawn = set(pool.ids[store.drawn(waves)].astype(str).tolist())
@@ -393,9 +411,9 @@ def joint_ratings(campaign: Campaign) -> Ratings:
 
 def report(
     campaign: Campaign, gaps: str, *, confidence: float | None = None, title: str | None = None,
-    estimator: Any = None, cut: str | None = None,
+    estimator: Any = None, cut: str | None = None, by: str | Sequence[str] = (),
 ) -> ComparisonReport:  # fmt: skip
-    """The report of all systems."""
+    """The report of all systems, also within slices."""
     from fewgold.report.comparison_page import ComparisonReport
 
     if estimator is not None or cut is not None:
@@ -406,7 +424,8 @@ def report(
     check_choice("gaps", gaps, ("wait", "at-random"))
     settings = campaign.settings
     options: dict[str, Any] = {} if confidence is None else {"level": 1 - confidence}
-    result = campaign.compare(gaps, **options)
+    sliced = campaign.compare_by(by, gaps, **options) if by else None
+    result = campaign.compare(gaps, **options) if sliced is None else sliced.whole
     waves = campaign.waves
     drawn = ", ".join(f"{w.segments} on {w.drawn_at[:10]} (seed {w.seed})" for w in waves)
     how = "the same segments for all" if settings.shared else "a sample of its own for each"
@@ -426,9 +445,10 @@ def report(
     words = ["fewgold", "compare", folder_of(campaign.path)]
     words += ["--rated-only"] if gaps == "at-random" else []
     words += [] if confidence is None else ["--level", f"{1 - confidence:.10g}"]
+    words += ["--by", ",".join(as_names(by))] if by else []
     return ComparisonReport(
-        result, title or settings.name, facts, [shlex.join(words)], notes
-    )  # fmt: skip
+        result, title or settings.name, facts, [shlex.join(words)], notes, sliced
+    )
 
 
 def folder_of(path: Path) -> str:

@@ -152,13 +152,13 @@ def compare(
             "--human": human, "--system": system, "--id": id, "--document": document,
             "--metrics": metrics, "--rater": rater, "--orientation": orientation, "--pool": pool,
             "--design": design, "--limits": limits, "--chosen": chosen, "--labels": labels,
-            "--on": on, "--by": by,
+            "--on": on,
         }  # fmt: skip
         options.refuse_for_campaign(given)
         settings.pop("limits")
         if higher_is_better is None:
             settings.pop("higher_is_better")
-        result = _of_campaign(file, rated_only, waves, settings)
+        result = _of_campaign(file, rated_only, waves, parse.names(by), least, settings)
         return _finish(result, file, out, "json" if json else output, quiet, needed=True)
     if waves is not None:
         raise typer.BadParameter("--waves is for campaigns.")
@@ -225,13 +225,17 @@ def _compared_samples(
 
 
 def _of_campaign(
-    place: str, rated_only: bool, waves: int | None, settings: dict[str, Any]
-) -> Comparison:
-    """The systems of a campaign by the answers so far."""
+    place: str, rated_only: bool, waves: int | None, by: list[str], least: int,
+    settings: dict[str, Any],
+) -> Comparison | SlicedComparison:  # fmt: skip
+    """The systems of a campaign by the answers so far, within slices if these were asked for."""
     from fewgold.campaign import Campaign
 
+    gaps = "at-random" if rated_only else "wait"
     with Campaign(place) as study:
-        return study.compare("at-random" if rated_only else "wait", waves=waves, **settings)
+        if by and study.systems:
+            return study.compare_by(by, gaps, least=least, waves=waves, **settings)
+        return study.compare(gaps, waves=waves, **settings)
 
 
 def _finish(

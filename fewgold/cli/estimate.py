@@ -159,19 +159,23 @@ def estimate(
     if asked:
         from fewgold.missing import ratings_for
 
-        if gaps == "bounds" or target == "process":
+        if gaps == "bounds":
             raise typer.BadParameter(
-                "--gaps bounds and --target process are for the mean of the whole pool only. Leave "
-                "out --by and other answers than the mean, or that option: slices are of this pool."
+                "--gaps bounds is for the mean of the whole pool only. Leave it out, or --by and "
+                "other answers than the mean."
+            )
+        if target == "process" and asked.total:
+            raise typer.BadParameter(
+                "--total is the sum over the segments of this pool; leave out --target process."
             )
         ratings = ratings_for(partial, made, gaps)
         facts = {
-            "strategy": strategy, "seed": seed, "file": file,
+            "strategy": strategy, "seed": seed, "file": file, "target": target,
             "adequate": None if passing is None else str(passing),
         }  # fmt: skip
         column = input.columns_beside(ratings, found.table(), in_sheet, id)
         how = "json" if json else output
-        slices.answer(asked, ratings, made, column, level, facts, how, quiet)
+        slices.answer(asked, ratings, made, column, level, facts, how, quiet, target)
         return
     result = _made(made, partial, gaps, level, target)
     result |= {

@@ -14,6 +14,10 @@ from fewgold.cli.options import Json, Quiet, argument, described, flag, option
 if TYPE_CHECKING:
     from rich.console import Console
 
+    import pandas as pd
+
+    from fewgold.io.columns import Roles
+    from fewgold.pool import Pool
 
 _GOAL = "What is wanted"
 _RATERS = "Raters"
@@ -148,6 +152,13 @@ def init(
         "differ. Default: the names of the texts.",
         panel=options.COLUMNS,
     ),
+    by: str | None = option(
+        None,
+        "A,B,…",
+        "Columns to keep for slices (estimate --by, compare --by), such as language; raters do not "
+        "see them. Default: all with few different values; none for none.",
+        panel=options.COLUMNS,
+    ),
     orientation: options.Orientation = None,
     uncertainty: uneven.Uncertainty = None,
     history: uneven.HistoryFile = None,
@@ -187,6 +198,7 @@ def init(
     named = options.named(
         id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
     )
+    slicing = _slicing(table, by)
     two = parse.names(side_by_side)
     if side_by_side is not None:
         named["texts"] = list(dict.fromkeys([*parse.names(texts), *two]))
@@ -240,6 +252,7 @@ def init(
                 quiet,
             )
         pool = sheets.build_pool(table, found.columns)
+    labels = _labels(found, pool, slicing)
     if between is not None:
         pool = sides.with_pairs(pool, table, parse.names(between))
     spread = None if column_of_spread is None else column_of_spread.spread(table, pool.ids)
@@ -259,7 +272,7 @@ def init(
         among=among, question=question, system=only_system,
         higher_is_better=higher_is_better, uniform=uniform, criteria=several,
         chances=uneven.sentence(informed, chances) or "",
-        segments=segments, shared=not unshared, ends=_ends(ends_called),
+        segments=segments, shared=not unshared, labels=labels, ends=_ends(ends_called),
         instructions="" if instructions is None else _text(Path(instructions)),
         sides=tuple(two), practice=practice,
     ) as made:  # fmt: skip
@@ -284,6 +297,7 @@ def init(
             "pool_documents": None if pool.documents is None else int(pool.codes.max()) + 1,
             "metrics": list(pool.metrics),
             "texts": list(pool.texts),
+            "slices": list(labels),
             "strategy": settings.strategy,
             "recommended": strategy is None,
             "seed": settings.seed,
@@ -313,6 +327,28 @@ def init(
     show(json, result, lambda out: _show(out, result, told))
 
 
+def _slicing(table: pd.DataFrame, by: str | None) -> list[str] | None:
+    """The columns that were named for slices; None if none were named."""
+    from fewgold.errors import UnknownNameError
+
+    if by is None:
+        return None
+    names = [] if by.strip() == "none" else parse.names(by)
+    for name in names:
+        if name not in table.columns:
+            raise UnknownNameError("column", name, [str(c) for c in table.columns])
+    return names
+
+
+def _labels(found: Roles, pool: Pool, names: list[str] | None) -> dict[str, Any]:
+    """Columns of the table for slices that the pool does not have already."""
+    from fewgold.slices import sliceable
+
+    known = {found.document, found.system, *pool.texts, *pool.metrics}
+    asked = sliceable(found) if names is None else names
+    return {name: found.table[name].to_numpy() for name in asked if name not in known}
+
+
 def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) -> None:
     from fewgold.formats import RatingScale
 
@@ -325,8 +361,10 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
         ("metrics", escape(", ".join(result["metrics"]) or "none")),
         *((name, escape(told)) for name, told in chances),
         ("raters see", escape(", ".join(result["texts"]) or "ids only: name texts with --texts")),
+        *([("slices", escape(", ".join(result["slices"]))
+            + " (kept for --by; raters do not see them)")] if result["slices"] else []),
         ("seed", str(result["seed"])),
-    ]
+    ]  # fmt: skip
     lines.append(("question", escape(result["question"])))
     scales = {"scale": (result["limits"], result["higher_is_better"])}
     if result.get("side_by_side"):

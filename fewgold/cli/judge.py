@@ -94,6 +94,7 @@ def judge(
     on: options.LabelKey = None,
     pool: options.Pool = None,
     design: options.SideFile = None,
+    system: options.OneSystem = None,
     id: options.SheetId = "id",
     confidence: options.Confidence = None,
     out: Annotated[
@@ -142,9 +143,13 @@ def judge(
 
         own = {"--pool": pool, "--design": design, "--human": human, "--document": document}
         options.refuse_for_campaign(own | of_table | {"--limits": limits})
-        with Campaign(file) as campaign:
+        with Campaign(file) as whole:
+            campaign = whole if system is None else whole.of(system)
             ratings = campaign.ratings(gaps)
+            told["columns"] = campaign.labels
             found = assess(ratings if good is None else ratings.cut(good), names, **told)
+    elif system is not None:
+        raise typer.BadParameter("--system is for campaigns of several systems.")
     elif _is_sheet(file, design):
         from fewgold import sheets
 

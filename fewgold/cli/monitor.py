@@ -88,6 +88,7 @@ def monitor(
     fail_alarm: bool = flag(False, "--fail-alarm", "Exit with 1 if there is an alarm."),
     pool: options.Pool = None,
     design: options.SideFile = None,
+    system: options.OneSystem = None,
     human: str | None = option(None, "COLUMN", "Column of scores; the mean of several with A,B."),
     id: options.SheetId = "id",
     estimator: str | None = option(
@@ -283,6 +284,8 @@ def _batches(told: dict[str, Any]) -> Batches:
         or input.without_design(file, told["design"])
     )  # fmt: skip
     if of_table:
+        if told["system"] is not None:
+            raise typer.BadParameter("--system is for campaigns of several systems.")
         if told["pool"] is not None or told["design"] is not None:
             raise typer.BadParameter("--pool and --design belong to sheets, --chosen to tables.")
         named = options.named(metrics=told["metrics"])
@@ -298,7 +301,7 @@ def _batches(told: dict[str, Any]) -> Batches:
         )  # fmt: skip
     names = (
         "pool", "design", "human", "id", "limits", "gaps", "chosen", "labels", "on", "metrics",
-        "quiet",
+        "system", "quiet",
     )  # fmt: skip
     study = rated_study.opened(
         file, level=told["level"], estimator=None, waves=None,

@@ -76,6 +76,7 @@ def opened(
             partial = campaign._partial(waves) if rated is None else rated[criteria[0].name]
             strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
             level = level or campaign.settings.confidence
+            beside = partial_function(_frame_of, campaign.labels)
     elif waves is not None or system is not None:
         only = "--waves" if waves is not None else "--system"
         raise typer.BadParameter(f"{only} is for campaigns.")
@@ -130,7 +131,14 @@ def opened(
 
 
 def _no_table() -> None:
-    """Campaigns and pools on disk have no table beside the pool."""
+    """Pools on disk have no table beside the pool."""
+
+
+def _frame_of(labels: dict[str, Any]) -> Any:
+    """What a campaign keeps beside the pool: columns for slices."""
+    import pandas as pd
+
+    return pd.DataFrame(labels)
 
 
 def check_limits(

@@ -49,6 +49,8 @@ def report(
     system: options.OneSystem = None,
     by: slices.By = None,
     shrink: slices.Shrink = False,
+    weights: slices.Weights = None,
+    mix: slices.Mix = None,
     criteria: options.Criteria = None,
     force: bool = flag(False, "--force", "Overwrite an existing report."),
     json: Json = False,
@@ -89,10 +91,7 @@ def report(
         raise typer.BadParameter("--chosen is for tables with labels, not sheets and campaigns.")
     if system is not None and not of_campaign:
         raise typer.BadParameter("--system is for campaigns of several systems.")
-    if by is not None and target != "pool":
-        raise typer.BadParameter("--by is about the segments of the pool; leave out --target.")
-    if shrink and by is None:
-        raise typer.BadParameter("--shrink goes with slices: --by COLUMN.")
+    asked = slices.Asked(by, shrink=shrink, weights=weights, mix=mix)
     several = parse.criteria("--criteria", criteria)
     made: StudyReport | ComparisonReport
     try:
@@ -120,9 +119,10 @@ def report(
 
             with Campaign(file) as whole:
                 campaign = whole if system is None else whole.of(system)
-                made = campaign.report(
-                    gaps, estimator=estimator, cut=cut, confidence=level, title=title
-                )
+                told: dict[str, Any] = {"estimator": estimator, "cut": cut}
+                if campaign.systems and by is not None and not (shrink or weights or mix):
+                    told["by"], asked = parse.names(by), slices.Asked()
+                made = campaign.report(gaps, confidence=level, title=title, **told)
                 several = several or campaign.settings.criteria
         else:
             from fewgold import sheets
@@ -148,10 +148,10 @@ def report(
                     **({"score": several[0].name} if several else {}),
                 },
             )  # fmt: skip
-        if several or by is not None:
-            asked = slices.Asked(by, shrink=shrink)
+        if several or asked:
+            words = options.typed(context, _NOT_ESTIMATING) if of_campaign and asked else []
             made = _beside(
-                made, asked, file, pool=pool, design=None, human=None if several else human,
+                made, asked, words, file, pool=pool, design=None, human=None if several else human,
                 id="id", estimator=estimator, level=level, limits=limits, gaps=gaps, waves=None,
                 chosen=chosen, labels=labels, on=on, metrics=metrics, criteria=several,
                 system=system, quiet=True,
@@ -172,16 +172,20 @@ def report(
 
 
 def _beside(
-    made: StudyReport | ComparisonReport, asked: slices.Asked, file: str, **told: Any
-) -> StudyReport:
-    """The report with the scores of slices and of all criteria."""
+    made: StudyReport | ComparisonReport, asked: slices.Asked, words: list[str], file: str,
+    **told: Any,
+) -> StudyReport:  # fmt: skip
+    """The report with the scores of slices, with other weights and of all criteria.
+
+    ``words`` are options that give the same numbers, where the report does not know them.
+    """
     from fewgold.report import StudyReport
     from fewgold.slices import slices as sliced
 
     if not isinstance(made, StudyReport):
         raise typer.BadParameter(
-            "--by and --criteria are about one system; name it with --system, or compare systems "
-            "with fewgold compare."
+            "--shrink, --weights, --mix and --criteria are about one system; name it with --system, "
+            "or compare systems with fewgold compare."
         )
     study = rated_study.opened(file, **told)
     if study.criteria is not None:
@@ -190,10 +194,22 @@ def _beside(
             confidence=made.study.confidence,
         )  # fmt: skip
         made = replace(made, criteria=side)
+    if not asked:
+        return made
+    ratings, chosen, target = made.study.ratings, made.study.estimator, made.study.target
+    column = input.columns_beside(ratings, study.table(), study.sheet, "id")
+    omega = None
+    if asked.weights is not None or asked.mix is not None:
+        mean = slices.reweighted(asked, ratings, chosen, column, target)
+        omega = mean.omega if asked.weights is not None else None
+        made = replace(made, weighted=mean)
     if asked.by is not None:
-        ratings = made.study.ratings
-        column = input.columns_beside(ratings, study.table(), study.sheet, "id")
         labels = {name: column(name) for name in parse.names(asked.by)}
-        found = sliced(ratings, made.study.estimator, labels, shrink=asked.shrink)
+        found = sliced(ratings, chosen, labels, weights=omega, shrink=asked.shrink, target=target)
         made = replace(made, slices=found)
+    if words:
+        again = [shlex.join(["fewgold", "estimate", file, *words])]
+        made = replace(
+            made, study=replace(made.study, context={**made.study.context, "commands": again})
+        )
     return made

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fewgold.common.arrays import FloatArray
     from fewgold.estimate import Estimate
     from fewgold.estimator import Estimator
+    from fewgold.quantities import DomainEstimate
     from fewgold.sample import Ratings
 
 SLICES = "Slices and other answers"
@@ -105,43 +106,35 @@ Columns = Callable[[str], "NDArray[Any]"]
 
 def answer(
     asked: Asked, ratings: Ratings, estimator: Estimator, column: Columns, level: float,
-    facts: dict[str, Any], how: OutputFormat, quiet: bool,
+    facts: dict[str, Any], how: OutputFormat, quiet: bool, target: str = "pool",
 ) -> None:  # fmt: skip
-    """Estimate what was asked for, and print it."""
-    import numpy as np
-
+    """Estimate what was asked for, of these segments or of new ones like them, and print it."""
     from fewgold import quantities
-    from fewgold.io import column_of
-    from fewgold.slices import labels_of, slices
+    from fewgold.slices import slices
 
-    def numbers(name: str) -> FloatArray:
-        return np.asarray(column_of(column(name), name).values, dtype=np.float64)
-
-    weights = None if asked.weights is None else numbers(asked.weights)
+    weights = None if asked.weights is None else _numbers(column, asked.weights)
     of = f"mean with weights {asked.weights}" if asked.weights else "mean"
     made: Callable[[Ratings, Estimator, Any], Estimate]
     if asked.quantile is not None:
         shares = [parse.rate(p) for p in parse.names(asked.quantile)]
-        made = lambda r, e, w: quantities.quantile(r, e, shares[0], w)  # noqa: E731
+        made = lambda r, e, w: quantities.quantile(r, e, shares[0], w, target=target)  # noqa: E731
     elif asked.ratio is not None:
-        below = numbers(asked.denominator or "")
-        made = lambda r, e, w: quantities.ratio(r, e, below, w)  # noqa: E731
+        below = _numbers(column, asked.denominator or "")
+        made = lambda r, e, w: quantities.ratio(r, e, below, w, target=target)  # noqa: E731
     elif asked.total:
         made = quantities.total
     else:
-        made = lambda r, e, w: quantities.mean_of(r, e, w, of)  # noqa: E731
+        made = lambda r, e, w: quantities.mean_of(r, e, w, of, target=target)  # noqa: E731
     labels = None
     if asked.by is not None:
         labels = {name: column(name) for name in parse.names(asked.by)}
     found: list[Any]
     if asked.mix is not None:
-        assert labels is not None
-        name, cells = labels_of(ratings.sample.pool, labels)
-        omega, codes = _mixed(asked.mix, cells)
-        told = f"mean with {name} {asked.mix}"
-        found = [quantities.weighted_mean(ratings, estimator, omega, cells=codes, of=told)]
+        found = [reweighted(asked, ratings, estimator, column, target)]
     elif asked.quantile is not None:
-        found = [quantities.quantile(ratings, estimator, p, weights) for p in shares]
+        found = [
+            quantities.quantile(ratings, estimator, p, weights, target=target) for p in shares
+        ]
     else:
         found = [made(ratings, estimator, weights)]
     sliced = None
@@ -149,7 +142,7 @@ def answer(
         plain = not (asked.quantile or asked.ratio or asked.total)
         sliced = slices(
             ratings, estimator, labels, weights=weights, least=asked.least, shrink=asked.shrink,
-            quantity=None if plain else made,
+            target=target, quantity=None if plain else made,
         )  # fmt: skip
     written = (
         [] if sliced is None else draw(lambda: sliced.plot(confidence=level), asked.plot, quiet)
@@ -167,9 +160,10 @@ def answer(
         if sliced is not None:
             heads, rows = sliced.cells(level)
             out.print()
-            widths = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
-            if sum(widths) + 2 * (len(widths) - 1) > out.width:
+            if _width(heads, rows) > out.width:
                 heads = [head.replace("from the rest", "from\nthe rest") for head in heads]
+            if _width(heads, rows) > out.width:
+                _, rows = sliced.cells(level, coarser=1)
             shown = table(*map(escape, heads), wrap=1)
             for row in rows:
                 shown.add_row(*map(escape, row))
@@ -191,6 +185,36 @@ def answer(
         return heads, rows, [sliced.signature(level), *sliced.notes]
 
     emit(how, record, flat, text, printed)
+
+
+def _numbers(column: Columns, name: str) -> FloatArray:
+    """A column of numbers."""
+    import numpy as np
+
+    from fewgold.io import column_of
+
+    return np.asarray(column_of(column(name), name).values, dtype=np.float64)
+
+
+def reweighted(
+    asked: Asked, ratings: Ratings, estimator: Estimator, column: Columns, target: str
+) -> DomainEstimate:
+    """The mean with other weights (``--weights``), or with another mix of slices (``--mix``)."""
+    from fewgold.quantities import weighted_mean
+    from fewgold.slices import labels_of
+
+    if asked.mix is None:
+        assert asked.weights is not None
+        of = f"mean with weights {asked.weights}"
+        omega = _numbers(column, asked.weights)
+        found = weighted_mean(ratings, estimator, omega, of=of)
+        return found if target == "pool" else found.for_process()
+    by = {name: column(name) for name in parse.names(asked.by)}
+    name, cells = labels_of(ratings.sample.pool, by)
+    omega, codes = _mixed(asked.mix, cells)
+    of = f"mean with {name} {asked.mix}"
+    found = weighted_mean(ratings, estimator, omega, cells=codes, of=of)
+    return found if target == "pool" else found.for_process()
 
 
 def paper(results: Sequence[dict[str, Any]]) -> PaperTable:
@@ -239,6 +263,13 @@ def _mixed(text: str, labels: NDArray[Any]) -> tuple[FloatArray, NDArray[Any]]:
     return np.array([shares[v] / sizes[v] for v in labels.tolist()]), codes_of(labels)
 
 
+def _width(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Characters that a table takes, two between its columns."""
+    tops = [max(map(len, head.split("\n"))) for head in heads]
+    cells = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return sum(map(max, tops, cells)) + 2 * (len(tops) - 1)
+
+
 def _show(out: Console, result: dict[str, Any]) -> None:
     digits = decimals(result["se"])
     what = result["quantity"]
@@ -248,7 +279,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         "unknown" if end is None else f"{end:.{digits}f}" for end in (result["low"], result["high"])
     )
     value = f"[green]{result['value']:.{digits}f}[/green]"
-    out.print(f"[bold]Estimated {escape(what)} of all segments: {value}[/bold]")
+    about = "a new test set like this" if result["target"] == "process" else "all segments"
+    out.print(f"[bold]Estimated {escape(what)} of {about}: {value}[/bold]")
     error = "unknown" if result["se"] is None else f"{result['se']:.{digits}f}"
     lines = [
         (f"{100 * result['confidence']:.6g}% interval",

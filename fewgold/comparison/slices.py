@@ -209,7 +209,7 @@ _KEPT = ("first", "second", "difference", "se", "low", "high", "p_better", "p", 
 
 
 def compare_by(
-    data: Any, by: str | Sequence[str], *, least: int = LEAST, **options: Any
+    data: Any, by: str | Sequence[str] | Mapping[str, Any], *, least: int = LEAST, **options: Any
 ) -> SlicedComparison:
     """Compare systems within each slice of the segments, and on all of them.
 
@@ -220,7 +220,8 @@ def compare_by(
         `compare_samples`.
     by
         Column of the slices, or several to cross them. A segment lies in one slice, whatever the
-        system. Of samples, a text of their pools, ``"document"`` or ``"system"``.
+        system. Of samples, a text of their pools, ``"document"`` or ``"system"``; or for each system
+        by its name what `fewgold.slices.slices` takes.
     least
         Rated segments (of each system, for samples) below which a slice is not compared.
     options
@@ -288,8 +289,12 @@ def _of_samples(
     data: dict[str, Ratings], by: Any, least: int, options: dict[str, Any]
 ) -> SlicedComparison:
     whole = compare_samples(data, **options)
-    labels = {name: labels_of(r.sample.pool, by)[1] for name, r in data.items()}
-    called = labels_of(next(iter(data.values())).sample.pool, by)[0]
+    each = by if isinstance(by, Mapping) else dict.fromkeys(data, by)
+    if missing := [name for name in data if name not in each]:
+        raise DataError(f"by must have labels for each system; {missing[0]!r} has none.")
+    told = {name: labels_of(r.sample.pool, each[name]) for name, r in data.items()}
+    labels = {name: cells for name, (_, cells) in told.items()}
+    called = next(iter(told.values()))[0]
     fixed = options | {"higher_is_better": whole.higher_is_better}
 
     def of(name: str) -> _Slice:

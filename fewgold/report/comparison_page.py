@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fewgold import plots
 from fewgold._version import __version__
@@ -27,6 +27,9 @@ from fewgold.report.sections import (
     page,
     write,
 )
+
+if TYPE_CHECKING:
+    from fewgold.comparison import SlicedComparison
 
 _CAPTIONS = {
     "forest": "The score of each system by itself; differences are surer than these intervals.",
@@ -51,6 +54,8 @@ class ComparisonReport:
         To do it again.
     notes
         What a reader must know beside the notes of the comparison.
+    slices
+        The systems compared within slices, to be shown as well.
     """
 
     result: Comparison
@@ -58,6 +63,7 @@ class ComparisonReport:
     facts: Sequence[tuple[str, str]] = ()
     commands: Sequence[str] = ()
     notes: Sequence[str] = field(default=())
+    slices: SlicedComparison | None = None
 
     def html(self) -> str:
         """One HTML page that needs nothing beside it."""
@@ -83,6 +89,7 @@ class ComparisonReport:
             "title": self.title,
             **self.result.to_dict(),
             "needed": plain_value(self.result.needed().to_dict("records")),
+            "slices": None if self.slices is None else self.slices.to_dict(),
             "facts": dict(self.facts),
             "commands": list(self.commands),
             "version": __version__,
@@ -164,6 +171,8 @@ def _sections(report: ComparisonReport, drawn: bool) -> list[Section]:
             },
         )
     )  # fmt: skip
+    if report.slices is not None:
+        found += _slices(report.slices, drawn)
     rows: list[dict[str, Any]] = plain_value(result.needed().to_dict("records"))
     if rows:
         found.append(
@@ -176,3 +185,23 @@ def _sections(report: ComparisonReport, drawn: bool) -> list[Section]:
     if report.commands:
         found.append(Code("To do it again", "\n".join(report.commands), "sh"))
     return found
+
+
+def _slices(sliced: SlicedComparison, drawn: bool) -> list[Section]:
+    """The differences within each slice, as a table and drawn."""
+    import pandas as pd
+
+    heads, rows = sliced.cells()
+    names = {f"column {k}": head for k, head in enumerate(heads)}  # a head may be empty
+    told = " ".join([
+        "Significant (*) after the correction for all pairs in all slices.",
+        *(f"{note[:1].upper()}{note[1:]}." for note in sliced.notes),
+        f"Signature: {sliced.signature()}",
+    ])  # fmt: skip
+    made: list[Section] = [
+        Table(f"By {sliced.by}", pd.DataFrame(rows, columns=list(names)), told, names=names)
+    ]
+    if drawn and any(part is not None for part in sliced.parts.values()):
+        svg = plots.to_svg(sliced.plot(), alt=f"Differences by {sliced.by}")
+        made.append(Figure(f"By {sliced.by}, drawn", svg, "Dots are differences, lines intervals."))
+    return made

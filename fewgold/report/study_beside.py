@@ -1,14 +1,34 @@
-"""What a report says beside the score of the whole: slices, and several criteria."""
+"""What a report says beside the score of the whole: other weights, slices, several criteria."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fewgold.report.sections import Figure, Section, Table
+from fewgold.common.text import decimals
+from fewgold.report.sections import Facts, Figure, Section, Table
 
 if TYPE_CHECKING:
     from fewgold.criteria import CriteriaEstimate
+    from fewgold.quantities import DomainEstimate
     from fewgold.slices import Slices
+
+
+def weighted_sections(found: DomainEstimate, confidence: float) -> list[Section]:
+    """The score with other weights, such as another mix of traffic."""
+    record = found.to_dict(confidence)
+    digits = decimals(record["se"])
+    ends = "unknown"
+    if record["low"] is not None and record["high"] is not None:
+        ends = f"{record['low']:.{digits}f} to {record['high']:.{digits}f}"
+    level = f"{100 * confidence:.6g}% interval"
+    facts = [
+        ("score", f"{record['value']:.{digits}f}"),
+        (level, f"{ends} ({record['bound_label']})"),
+        ("ratings", f"{record['n']}, of {record['pool_size']} segments with weight"),
+        *(("note", note) for note in record["notes"]),
+        ("signature", record["signature"]),
+    ]
+    return [Facts(f"The {found.of}", facts)]
 
 
 def slice_sections(found: Slices, confidence: float, drawn: bool) -> list[Section]:

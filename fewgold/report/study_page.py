@@ -15,7 +15,7 @@ from fewgold.estimator import Estimator
 from fewgold.report.methods import methods, references
 from fewgold.report.sections import markdown, page, write
 from fewgold.report.study import StudyNumbers, checked_answers
-from fewgold.report.study_beside import criteria_sections, slice_sections
+from fewgold.report.study_beside import criteria_sections, slice_sections, weighted_sections
 from fewgold.report.study_sections import commands, notes, sections, top
 from fewgold.sample import Ratings
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.criteria import CriteriaEstimate
+    from fewgold.quantities import DomainEstimate
     from fewgold.slices import Slices
 
 
@@ -38,12 +39,15 @@ class StudyReport:
         Of the page.
     slices, criteria
         Scores of slices, and of several criteria, to be shown as well.
+    weighted
+        The score with other weights, such as another mix of traffic, to be shown as well.
     """
 
     study: StudyNumbers
     title: str
     slices: Slices | None = None
     criteria: CriteriaEstimate | None = None
+    weighted: DomainEstimate | None = None
 
     def html(self) -> str:
         """One HTML page that needs nothing beside it."""
@@ -56,7 +60,8 @@ class StudyReport:
     def _parts(self, *, drawn: bool) -> dict[str, Any]:
         signature = self.study.record["signature"]
         level = self.study.confidence
-        beside = [] if self.criteria is None else criteria_sections(self.criteria, level)
+        beside = [] if self.weighted is None else weighted_sections(self.weighted, level)
+        beside += [] if self.criteria is None else criteria_sections(self.criteria, level)
         if self.slices is not None:
             beside += slice_sections(self.slices, level, drawn)
         return {
@@ -87,6 +92,9 @@ class StudyReport:
             if self.criteria is None
             else self.criteria.to_dict(study.confidence)["criteria"],
             "slices": None if self.slices is None else self.slices.to_dict(study.confidence),
+            "weighted": None
+            if self.weighted is None
+            else plain_value(self.weighted.to_dict(study.confidence)),
             "notes": notes(study),
             "saved": plain_value(study.saved.to_dict()),
             "tolerance": plain_value(study.context.get("tolerance")),

@@ -29,6 +29,7 @@ from fewgold.io.columns import MAYBE_HUMAN, Roles, known_orientation, roles
 from fewgold.planning import Outlook
 from fewgold.pool import Pool
 from fewgold.report.descriptions import ESTIMATORS, SAMPLERS, short_line
+from fewgold.slices import sliceable
 from fewgold.web.drafts import Draft
 
 if TYPE_CHECKING:
@@ -456,7 +457,7 @@ def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress
             limits=wanted.limits, higher_is_better=wanted.higher_is_better,
             confidence=wanted.confidence, tolerance=wanted.tolerance, each=wanted.each,
             system=table.systems[0] if len(table.systems) == 1 else None,
-            sides=table.chosen.sides, **shared, **wanted.settings,
+            sides=table.chosen.sides, labels=_labels(table, pool), **shared, **wanted.settings,
         ) as campaign:  # fmt: skip
             progress(2, 3)
             campaign.select(wanted.budget)
@@ -464,6 +465,13 @@ def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress
         if place.exists():
             raise DataError(f"there is something called {name!r} already. Choose another name.")
         os.rename(made / name, place)
+
+
+def _labels(table: DraftTable, pool: Pool) -> dict[str, Any]:
+    """Columns of the table for slices, as `fewgold init` keeps them."""
+    found = table.part
+    known = {*pool.texts, *pool.metrics}
+    return {n: found.table[n].to_numpy() for n in sliceable(found) if n not in known}
 
 
 def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[str, str]]:

@@ -36,6 +36,7 @@ from fewgold.web.explore_view import OF_ALL, TABLES, Results, View, drawn_figure
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
+from fewgold.web.slices import command
 
 if TYPE_CHECKING:
     from fewgold.campaign import Campaign
@@ -71,7 +72,14 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
             if view.campaign.systems:
                 return site.page(request, "explore_systems.html", **_systems(view))
             values = _number(view) | _rest(view) | _judged(view, cut, "/explore")
-            return site.page(request, "explore.html", **values)
+            lines = [
+                (command(site, view, "estimate"), "The number, its interval and its signature."),
+                (command(site, view, "report", "-o", "report.html"), "All of this as one page."),
+            ]
+            return site.page(
+                request, "explore.html", **values, commands=lines,
+                criteria=view.campaign.settings.criteria,
+            )  # fmt: skip
 
     @router.get("/number", response_class=HTMLResponse)
     def number(request: Request, seen: str | None = None, page: str | None = None) -> Response:
@@ -102,6 +110,7 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
                 judge=view.campaign.pool.orientation.get(name) != 0, figures=available(),
                 without=WITHOUT, told=view.status, at=view.version,
                 level=views.headline(view)["level"], **values,
+                commands=_judging(site, view, name, cut, threshold),
             )  # fmt: skip
 
     @router.post("/adopt")
@@ -167,6 +176,18 @@ def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
         "cut": asked, "cut_hints": hints, "roc": found, "roc_why": why, "here": here,
         "equal_weights": equal, "binary": binary,
     }  # fmt: skip
+
+
+def _judging(
+    site: Site, view: View, name: str, cut: str | None, threshold: str | None
+) -> list[tuple[str, str]]:
+    """The command that measures one metric against people."""
+    if view.campaign.pool.orientation.get(name) == 0:
+        return []
+    words = ["--judge", name]
+    words += ["--adequate", cut] if cut else []
+    words += ["--threshold", threshold] if threshold else []
+    return [(command(site, view, "judge", *words), "How well it agrees with people.")]
 
 
 def _agreement(view: View, name: str, cut: str, threshold: str | None) -> dict[str, Any]:

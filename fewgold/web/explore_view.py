@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
-    from fewgold.comparison import Comparison
+    from fewgold.comparison import Comparison, SlicedComparison
     from fewgold.judge import Assessment
     from fewgold.report.study import StudyNumbers
 
@@ -118,6 +118,11 @@ class View:
             return None
         return self.campaign.compare("at-random")
 
+    @_once
+    def sliced(self, by: str) -> SlicedComparison:
+        """The systems compared within the slices of a column."""
+        return self.campaign.compare_by([by] if by else [], "at-random")
+
     @property
     @_once
     def answers(self) -> pd.DataFrame:
@@ -183,9 +188,22 @@ class View:
         ratings = self.study.ratings if not cut else self.study.ratings.cut(cut)
         return assess(
             ratings, names, threshold=threshold or None, by=by,
-            against=() if against is None else against,
+            against=() if against is None else against, columns=self.campaign.labels,
             confidence=self.campaign.settings.confidence,
         )  # fmt: skip
+
+
+_VALUES = 30  # of a column that makes slices
+
+
+def slicing_columns(view: View) -> list[str]:
+    """Columns with few different values, which make slices; what raters do not see comes first."""
+    pool = view.campaign.pool
+    known = {**view.campaign.labels, "document": pool.documents, **pool.texts, **pool.metrics}
+    return [
+        name for name, values in known.items()
+        if values is not None and 1 < len(set(map(str, values.tolist()))) <= _VALUES
+    ]  # fmt: skip
 
 
 def version(campaign: Campaign) -> str:

@@ -17,9 +17,10 @@ from fewgold.plots.style import available
 from fewgold.report.sections import Table
 from fewgold.report.study_sections import WITHOUT
 from fewgold.web import files
-from fewgold.web.explore_view import Results, View, cut_hints, headline, looking
+from fewgold.web.explore_view import Results, View, cut_hints, headline, looking, slicing_columns
 from fewgold.web.forms import Fields
 from fewgold.web.site import Site
+from fewgold.web.slices import command
 
 if TYPE_CHECKING:
     from fewgold.judge import Assessment
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _FIRST = 3  # judges on the page that nobody chose
 _MOST = 6  # at once
 _LISTED = 10  # disagreements with each on the page; the downloads have all
-_VALUES = 30  # of a column that makes slices
 _KINDS = {"html": "text/html", "json": "application/json", "tex": "application/x-tex",
           "csv": "text/csv"}  # fmt: skip
 
@@ -59,6 +59,12 @@ class JudgePage:
     def names(self, view: View) -> tuple[str, ...]:
         return tuple(view.metrics[place] for place in self.places)
 
+    def words(self, view: View) -> list[str]:
+        """The same as options of ``fewgold judge``."""
+        told = {"--judges": ",".join(self.names(view)), "--adequate": self.cut}
+        told |= {"--threshold": self.threshold, "--by": self.by, "--against": self.against}
+        return [word for option, v in told.items() if v for word in (option, v)]
+
     @property
     def query(self) -> str:
         from urllib.parse import urlencode
@@ -81,7 +87,11 @@ def routes(site: Site) -> APIRouter:
     def page(request: Request) -> HTMLResponse:
         with looking(site, known) as view:
             asked = JudgePage.of(request, view)
-            return site.page(request, "explore_judge.html", **_values(view, asked))
+            lines = [(command(site, view, "judge", *asked.words(view)), "The same measures.")]
+            return site.page(
+                request, "explore_judge.html", **_values(view, asked),
+                commands=lines,
+            )  # fmt: skip
 
     @router.get("/figure/{place}/{name}.{kind}")
     def figure(request: Request, place: int, name: str, kind: str) -> Response:
@@ -142,13 +152,8 @@ def _judges(view: View) -> dict[int, str]:
 def _columns(view: View) -> tuple[list[str], list[str]]:
     """Columns that make slices, and those that errors may follow."""
     pool = view.campaign.pool
-    labels = {} if pool.system is None else {"system": pool.system}
-    labels |= {} if pool.documents is None else {"document": pool.documents}
-    few = [
-        name for name, values in {**labels, **pool.texts}.items()
-        if 1 < len(set(map(str, values.tolist()))) <= _VALUES
-    ]  # fmt: skip
     numbers = [name for name, values in pool.metrics.items() if np.ptp(values) > 0]
+    few = [name for name in slicing_columns(view) if name not in numbers]
     return [*few, *numbers], [*pool.texts, *numbers]
 
 

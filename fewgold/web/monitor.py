@@ -18,6 +18,7 @@ from fewgold.web import files
 from fewgold.web.explore_view import Results, View, looking
 from fewgold.web.forms import Fields
 from fewgold.web.site import Site
+from fewgold.web.slices import command
 
 if TYPE_CHECKING:
     from fewgold.monitoring import Monitoring
@@ -44,6 +45,11 @@ class TimePage:
     def query(self) -> str:
         """The same as an address."""
         return urlencode([(k, v) for k, v in vars(self).items() if v])
+
+    @property
+    def words(self) -> list[str]:
+        """The same as options of ``fewgold monitor``."""
+        return [w for k, v in vars(self).items() if v for w in (f"--{k}", v)]
 
     def found(self, view: View) -> Monitoring:
         """The line, worked out once for each state of the campaign."""
@@ -89,6 +95,8 @@ def routes(site: Site) -> APIRouter:
                 request, "explore_time.html", told=view.status, at=view.version, asked=asked,
                 query=asked.query, columns=list(_columns(view)), found=found, why=why, heads=heads,
                 rows=rows, study=view.study is not None, figures=available(), without=WITHOUT,
+                commands=[(command(site, view, "monitor", *asked.words), "The same line.")]
+                if asked.batch else [],
             )  # fmt: skip
 
     @router.get("/line.{kind}")
@@ -126,7 +134,7 @@ def _columns(view: View) -> dict[str, Any]:
     """Columns of the pool that may hold batches."""
     pool = view.campaign.pool
     labels = {} if pool.documents is None else {"document": pool.documents}
-    labels |= {**pool.texts, **pool.metrics}
+    labels |= {**view.campaign.labels, **pool.texts, **pool.metrics}
     return {
         name: values for name, values in labels.items()
         if 1 < len(set(map(str, values.tolist()))) <= _MOST

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -30,7 +31,7 @@ from fewgold.web.replay import ComparePage
 from fewgold.web.site import Site
 
 if TYPE_CHECKING:
-    from fewgold.comparison import Comparison
+    from fewgold.comparison import Comparison, SlicedComparison
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def routes(site: Site) -> APIRouter:
         return RedirectResponse("/waves", 303)
 
     @router.get("/compare", response_class=HTMLResponse)
-    def compare(request: Request) -> HTMLResponse:
+    def compare(request: Request, by: str | None = None) -> HTMLResponse:
         with looking(site, known) as view:
             found, place = view.comparison, named(site.campaign)
             if view.campaign.settings.sides:
@@ -97,12 +98,33 @@ def routes(site: Site) -> APIRouter:
                     **preferred.shown(view, judges, place),
                 )  # fmt: skip
             gaps = " --rated-only" if view.status.unrated else ""
+            by, sliced, why = (by or "")[:200], None, ""
+            if by and found is not None:
+                try:
+                    sliced = view.sliced(by)
+                except FewgoldError as error:
+                    why = error.message_for("web")
+            within = f" --by {shlex.quote(by)}" if by else ""
+            line = f"fewgold compare {place}{within}{gaps}"
             return site.page(
                 request, "compare.html", told=view.status, at=view.version,
                 shown=None if found is None else ComparePage().show(found), apart=not_apart(view),
-                figures=available(),
-                commands=[(f"fewgold compare {place}{gaps}", "Ranking, differences and groups.")],
+                figures=available(), by=by, columns=views.slicing_columns(view), sliced=sliced,
+                grid=None if sliced is None else _grid(sliced), why=why, query=urlencode({"by": by}),
+                commands=[(line, "Ranking, differences and groups.")],
             )  # fmt: skip
+
+    @router.get("/compare/slices.{suffix}")
+    def within(suffix: str, by: str | None = None) -> Response:
+        with looking(site, known) as view:
+            _compared(view)
+            sliced = view.sliced((by or "")[:200])
+            if suffix == "csv":
+                return frame_csv(sliced.differences(), "slices")
+            of(suffix, IMAGES, "figure")
+            key = ("compare by", by, suffix)
+            made = view.figures.get(key, lambda: files.drawn(sliced.plot, suffix))
+        return download(made, f"slices.{suffix}", IMAGES[suffix], save=False)
 
     @router.get("/compare/figure/{kind}.{suffix}")
     def figure(
@@ -162,6 +184,16 @@ def _compared(view: View) -> Comparison:
     if found is None:
         raise HTTPException(404, "There is no comparison yet.")
     return found
+
+
+def _grid(sliced: SlicedComparison) -> dict[str, Any]:
+    """The differences within slices, as tables of these pages are made."""
+    heads, rows = sliced.cells()
+    order = [0, 3, 1, 2, 4, 5, 6]  # words before numbers
+    return {
+        "id": "slices", "caption": f"Differences by {sliced.by}", "words": 2,
+        "heads": [heads[k] for k in order], "rows": [[row[k] for k in order] for row in rows],
+    }  # fmt: skip
 
 
 def named(path: Path | None) -> str:

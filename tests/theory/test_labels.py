@@ -55,6 +55,7 @@ def test_intervals_cover(how: str, metrics: list[str], target: str) -> None:
         hits += bool(low <= wanted <= high)
         errors.append(float(made.value) - wanted)
         claimed.append(float(made.se) ** 2)
+    print(f"\n{how} {'judge' if metrics else 'alone'} {target}: coverage {hits / DRAWS:.3f}")
     # Three standard deviations of 400 draws are 3.3 %; twenty documents may cost another 1.5 %.
     assert hits / DRAWS > (0.9 if how.startswith("whole") else 0.917)
     ratio = np.mean(claimed) / np.var(errors)
