@@ -1,4 +1,4 @@
-"""What the benchmarks share: their options, Markdown tables, and what to say without real data."""
+"""What the benchmarks share: options, Markdown tables, and the error if real data are missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def arguments(doc: str | None) -> argparse.ArgumentParser:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="seconds instead of minutes: shows that it runs, but its figures mean little",
+        help="run in seconds instead of minutes; the figures then mean little",
     )
     return parser
 
@@ -28,7 +28,7 @@ def arguments(doc: str | None) -> argparse.ArgumentParser:
 def read(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None = None, **quick: object
 ) -> argparse.Namespace:
-    """What was asked for; with ``--quick`` the options take the values given here."""
+    """Parse the command line; with ``--quick`` the options take the values given here."""
     options = parser.parse_args(argv)
     if options.quick:
         for name, value in quick.items():
@@ -37,7 +37,7 @@ def read(
 
 
 def need(*names: str) -> None:
-    """End with a sentence and exit code 3 where a real data set is not at hand."""
+    """End with an error and exit code 3 if a real data set is missing."""
     folder = data_folder()
     missing = [n for n in names if folder is None or not (folder / f"{n}.csv.gz").is_file()]
     if missing:
@@ -51,7 +51,7 @@ def need(*names: str) -> None:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> None:
-    """Print a Markdown table; all but the first ``left`` columns are flush right."""
+    """Print a Markdown table; all but the first ``left`` columns are aligned right."""
     body = [[str(cell) for cell in row] for row in rows]
     lines = [list(heads), *body]
     widths = [max(3, *(len(line[k]) for line in lines)) for k in range(len(heads))]
@@ -66,7 +66,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1)
 
 
 def best_of(times: int, work: Callable[[], object]) -> float:
-    """Seconds, the fastest of several runs: what other programs take away is left out."""
+    """Seconds of the fastest of several runs, which is least disturbed by other programs."""
     taken = []
     for _ in range(times):
         start = perf_counter()

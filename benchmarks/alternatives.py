@@ -1,15 +1,15 @@
-"""What people do now against fewgold, at the same budget, for README.
+"""Compare fewgold with what people do now, at the same budget; for README.
 
     python benchmarks/alternatives.py [--draws 2000] [--budget 5] [--python python3.13]
 
-On the embedded data, where all scores are known, a study is made again and again. Its segments
-are drawn at random for everybody but the last line, which chooses them. Every method gets the
-same ratings and the same metrics: prediction-powered inference (ppi-python, glide-py) takes one,
-the one that follows people best in the pool, and for ppi-python, which clips its slope to [0, 1],
-brought to the ratings' own direction and spread; glide's MultiPPI takes all metrics.
+A study is repeated many times on data that come with fewgold, where all scores are known. Its
+segments are drawn at random, except in the last line, which chooses them. Every method gets the
+same ratings and the same metrics. Prediction-powered inference (ppi-python, glide-py) uses one
+metric, the one that follows people best in the pool. ppi-python clips its slope to [0, 1], so for
+it the metric is brought to the direction and spread of the ratings. glide's MultiPPI uses all.
 
-error: mean distance from the truth; worth: how many random ratings with a plain mean err as
-little; ±: half of the width of the 95 % interval; holds: share of intervals with the truth in them.
+error: mean distance from the truth; worth: number of random ratings whose plain mean has the same
+error; ±: half the width of the 95 % interval; holds: share of intervals that contain the truth.
 The environment with the other packages is that of peers.py.
 """
 
@@ -32,7 +32,7 @@ Z = 1.959963984540054
 
 
 def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any], Answer]]:
-    """Ways from (rows, scores) to (value, low, high) that fewgold has no part in."""
+    """Methods of others: functions from (rows, scores) to (value, low, high)."""
     import numpy as np
 
     table = np.stack(list(metrics.values()), axis=-1)
@@ -84,7 +84,7 @@ def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any]
 
 
 def measure(kind: str, share: float, draws: int) -> tuple[str, dict[str, list[str]]]:
-    """What the columns are about, and the figures of each method."""
+    """Titles of the columns, and the figures of each method."""
     import numpy as np
 
     from fewgold import registry
@@ -120,7 +120,9 @@ def measure(kind: str, share: float, draws: int) -> tuple[str, dict[str, list[st
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--budget", type=float, default=5, help="per cent of the segments")
+    parser.add_argument(
+        "--budget", type=float, default=5, help="ratings in per cent of the segments"
+    )
     parser.add_argument("--python", help="the Python to make the environment with")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     return parser

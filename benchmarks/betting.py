@@ -1,10 +1,10 @@
-"""Betting and STaR intervals against a scan of 1,000 means in numpy, for docs/speed.md.
+"""Speed of betting and STaR intervals, compared with a scan of 1,000 means; for docs/speed.md.
 
     python benchmarks/betting.py
 
-The scan is how such intervals are usually found: one capital for each mean of a grid, all updated
-rating by rating. Both must agree to the grid's resolution, or this stops with an error. Figures
-are ratios of times measured in one run, the best of several.
+Such intervals are usually found by a scan over a grid of means, which updates one capital per mean
+with every rating. If the two do not agree to the grid's resolution, this ends with an error. The
+figures are ratios of times measured in one run, the best of several.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def by_what_is_missing(
 
 
 def lowest(unit: FloatArray, size: int, miss: float, star: bool) -> float:
-    """The last mean of the grid that is refused, from below."""
+    """The last mean of the grid that is rejected, from below."""
     n, grid = len(unit), np.linspace(0.0, 1.0, POINTS + 1)
     capital, refused = np.ones(grid.shape), np.zeros(grid.shape, dtype=bool)
     total = squares = 0.0
@@ -107,7 +107,7 @@ def study(size: int, n: int, draws: int | None) -> LinearEstimate:
 
 
 def compare(bound: OrderedBound, size: int, n: int, draws: int | None, repeats: int) -> float:
-    """How many times faster the bound is than the scan, after both were seen to agree."""
+    """How many times faster the bound is than the scan, after checking that both agree."""
     made, star = study(size, n, draws), isinstance(bound, STaR)
     scores = made.ratings.scores.reshape(-1, n)
     ends = np.array([scan(row, size, star) for row in scores[:10]])
@@ -126,8 +126,8 @@ def compare(bound: OrderedBound, size: int, n: int, draws: int | None, repeats: 
 
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
-    parser.add_argument("--repeats", type=int, default=5, help="runs of which the best counts")
-    parser.add_argument("--draws", type=int, default=100, help="studies of a batch")
+    parser.add_argument("--repeats", type=int, default=5, help="number of runs; the fastest counts")
+    parser.add_argument("--draws", type=int, default=100, help="studies in a batch")
     return parser
 
 

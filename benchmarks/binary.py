@@ -1,11 +1,11 @@
-"""Speed of the binary model against the grid of the papers, in one run; for docs/speed.md.
+"""Speed of the binary model, compared with the grid of the papers; for docs/speed.md.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/binary.py [--repeats 5]
 
 von Däniken et al. (2022, appendix) sum over a grid of 2000 values of α, 1000 of ρ and 1000 of η.
-Here a few slices of α are summed, written with numpy and in logarithms, and their time is
-multiplied up: the cost of a slice does not depend on α. Case: 527 paired ratings, 1000 by the
-metric alone, ρ = η = 0.7, α = 0.6. Times are the best of several, taken in turns.
+Here a few slices of α are summed with numpy in logarithms, and their time is scaled up, since the
+cost of a slice does not depend on α. The study has 527 paired ratings and 1000 by the
+metric alone, with ρ = η = 0.7 and α = 0.6. Times are the best of several, taken in turns.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def batch(
     rate: float = 0.6,
     accuracy: float = 0.7,
 ) -> Counts:
-    """Random studies; of the case by default."""
+    """Random studies, by default like the one above."""
     rng = np.random.default_rng(0)
     adequate = rng.binomial(paired, rate, studies)
     tp, tn = rng.binomial(adequate, accuracy), rng.binomial(paired - adequate, accuracy)
@@ -71,7 +71,7 @@ def batch(
 
 
 def quadrature(counts: Counts) -> object:
-    """Mean and sd by quadrature, which keeps its last answers: not here."""
+    """Mean and sd by quadrature, without its cache."""
     _by_quadrature.cache_clear()
     return moments(counts, method="quadrature")
 
@@ -100,7 +100,7 @@ def table() -> Counts:
 
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
-    parser.add_argument("--repeats", type=int, default=5, help="runs of which the best counts")
+    parser.add_argument("--repeats", type=int, default=5, help="number of runs; the fastest counts")
     return parser
 
 

@@ -1,16 +1,16 @@
-"""How often intervals of the binary model hold the truth, for docs/coverage.md.
+"""Count how often intervals of the binary model contain the truth; for docs/coverage.md.
 
     python benchmarks/binary_coverage.py            # at fixed rates; needs no data
     python benchmarks/binary_coverage.py --real     # samples of real test sets
     python benchmarks/binary_coverage.py --designs  # the same drawn by every sampler
 
-In each cell the share of 95 % intervals that hold the truth, and that of 90 % intervals in
-brackets. "exact sums" go over all outcomes; the others are drawn. ``--real`` needs the real files
-of FRANK and WMT20; a cut that is given is the metric's median over the pool, and the other two are
-chosen on the very ratings. ``--designs`` has three figures in a cell: the share of 95 % intervals
-of `BinaryPosterior` that hold the truth, in %; their mean width over that of the estimator `mean`
-on the same samples; and the root mean square error over that of `mean`. tests/theory/test_binary.py
-and test_binary_real.py hold these figures to their limits for any seed.
+Each cell has the share of 95 % intervals that contain the truth, and that of 90 % intervals in
+brackets. "exact sums" are over all outcomes; the others are simulated. ``--real`` needs the real
+files of FRANK and WMT20. A given cut is the metric's median over the pool; the other two are
+chosen on the same ratings. With ``--designs`` a cell has three figures: the share of 95 % intervals
+of `BinaryPosterior` that contain the truth, in %; their mean width divided by that of the estimator
+`mean` on the same samples; and the root mean square error divided by that of `mean`.
+tests/theory/test_binary.py and test_binary_real.py check these figures for any seed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ WAYS = {
 
 
 def held(posterior: AlphaPosterior | PoolPosterior, truth: float) -> FloatArray:
-    """Whether the intervals of both levels hold the truth: (2, *batch)."""
+    """Whether the intervals of both levels contain the truth: (2, *batch)."""
     ends = [posterior.interval(level) for level in LEVELS]
     return np.array([(low <= truth + 1e-9) & (truth - 1e-9 <= high) for low, high in ends], float)
 
@@ -221,7 +221,7 @@ def labelled(name: str) -> Iterator[tuple[Pool, FloatArray]]:
 def drawn(
     sampler: str, pool: Pool, gold: FloatArray, metric: str, share: float, how: str, draws: int
 ) -> list[float]:
-    """Coverage, width and error of the binary model, the latter two over those of the mean."""
+    """Coverage, width and error of the binary model; the latter two relative to the mean."""
     cut = "bins" if how == "bins" else f">= {np.median(pool.metrics[metric]):.17g}"
     model = BinaryPosterior(() if how == "humans" else metric, None if how == "humans" else cut)
     seed = zlib.crc32(f"{sampler} {pool.system} {share}".encode())
@@ -245,7 +245,7 @@ def designs(draws: int, how: str, only: list[str], sets: list[str]) -> None:
         metric, systems = SETS[name], list(labelled(name))
         rows = []
         for sampler in only or registry.sampler_names():
-            # Those that choose one rating after the other take long.
+            # Samplers that choose one rating at a time are slow.
             some = max(draws // 5, 10) if "-incr-" in sampler else draws
             line = [f"`{sampler}`"]
             for share in SHARES:
@@ -263,11 +263,15 @@ def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--real", action="store_true", help="samples of real test sets")
     parser.add_argument("--designs", action="store_true", help="every sampler on real test sets")
-    parser.add_argument("--how", choices=HOW, default="cut", help="of the metric, with --designs")
-    parser.add_argument("--sets", nargs="*", choices=SETS, default=list(SETS), help="of --designs")
+    parser.add_argument(
+        "--how", choices=HOW, default="cut", help="how to use the metric, with --designs"
+    )
+    parser.add_argument(
+        "--sets", nargs="*", choices=SETS, default=list(SETS), help="test sets of --designs"
+    )
     parser.add_argument("--samplers", nargs="*", default=[], help="only these, with --designs")
     parser.add_argument(
-        "--draws", type=int, help="default: 600; 500 with --real, 150 a system with --designs"
+        "--draws", type=int, help="default: 600; 500 with --real, 150 per system with --designs"
     )
     return parser
 

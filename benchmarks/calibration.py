@@ -1,20 +1,20 @@
-"""Do standard errors and intervals tell the truth? For docs/coverage.md.
+"""Check standard errors and count how often intervals contain the truth; for docs/coverage.md.
 
     python benchmarks/calibration.py [--draws 2000] [--kind ende] [--noise] [--n-jobs 2]
     python benchmarks/calibration.py --real [--draws 400] [--systems 4] [--data wmt20_ende,frank]
 
-For each strategy and budget: how often the 95 % interval holds the true score, the root mean square
-of the standard error over the real spread of the estimates (1 is right, more is cautious), the
-bias in units of that spread, and the error over that of ``random+mean``. ``--noise`` replaces the
-metrics by random numbers.
+For each strategy and budget: how often the 95 % interval contains the true score; the root mean
+square of the standard error divided by the real spread of the estimates (1 is right, more is
+cautious); the bias in units of that spread; and the error divided by that of ``random+mean``.
+``--noise`` replaces the metrics by random numbers.
 
-``--real``: designs that spread documents or have uneven chances, on some systems of every real set;
-"history" are the ratings of all other systems. In each cell coverage, root mean square of the
-standard error over that of the error, and half of the width of the interval over 1.96 times the
-root mean square error: 1 is what a normal estimate with a known error has. The last figure is the
-same ratio where all intervals of a system are stretched or shrunk by one factor so that they hold
-the true score in exactly 95 % of the draws: nobody knows that factor, so it is the least that an
-interval of this shape needs.
+``--real`` is about designs that spread documents or have uneven chances, on some systems of every
+real set. "history" means the ratings of all other systems. Each cell has the coverage; the root
+mean square of the standard error divided by that of the error; and half the width of the interval
+divided by 1.96 times the root mean square error, which is 1 for a normal estimate with a known
+error. The last figure is the same ratio after all intervals of a system were scaled by one factor
+so that they contain the true score in exactly 95 % of the draws. In practice nobody knows that
+factor; it shows the smallest width that intervals of this shape need.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STRATEGIES = [
     "docs-opt+mean", "metrics-prop+mean", "docs-sys+mean", "docs-sys+ridge", "docs-balanced+mean",
     "docs-balanced+ridge", "docs-chunks3+ridge", "docs-whole+ridge",
 ]  # fmt: skip
-# Sets, and the human score where it is not the usual one.
+# Sets, and the column of human scores if it is not the usual one.
 REAL = {
     "wmt20_ende": (None, (0.0, 25.0)), "wmt20_zhen": (None, (0.0, 25.0)),
     "wmt21_ende": (None, (0.0, 25.0)), "wmt21_zhen": (None, (0.0, 25.0)),
@@ -47,7 +47,7 @@ REAL = {
     "frank factuality": ("factuality", (0.0, 1.0)), "topicalchat": (None, (1.0, 5.0)),
 }  # fmt: skip
 FEWEST = 8  # ratings below which a cell is left empty
-# Samplers, the estimators to take with them, and whether the pool is told of a history.
+# Samplers, the estimators to use with them, and whether the pool gets a history.
 BY_RANK = Systematic(chances=Chances(RankSpread(), uniform=0.5))
 SPREAD: list[tuple[str, Sampler, tuple[str, ...], bool]] = [
     *((name, registry.sampler(name), ("mean", "cv-mean", "ridge"), False)
@@ -62,9 +62,11 @@ SPREAD: list[tuple[str, Sampler, tuple[str, ...], bool]] = [
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--draws", type=int)
-    parser.add_argument("--real", action="store_true", help="on the real sets")
-    parser.add_argument("--data", default=",".join(REAL), help="with --real: which of them")
-    parser.add_argument("--systems", type=int, default=4, help="with --real: of each set")
+    parser.add_argument("--real", action="store_true", help="use the real sets")
+    parser.add_argument("--data", default=",".join(REAL), help="with --real: names of the sets")
+    parser.add_argument(
+        "--systems", type=int, default=4, help="with --real: number of systems per set"
+    )
     parser.add_argument("--only", default="", help="with --real: samplers with this in their name")
     parser.add_argument("--kind", default="ende")
     parser.add_argument("--budgets", help="percentages")
@@ -183,7 +185,7 @@ def honesty(
         held = np.mean((low <= truth) & (truth <= high))
         se = np.sqrt(np.mean(np.square(made.se[np.isfinite(made.se)])))
         half = np.mean(high - low) / 2 / 1.96 / error
-        # How far the truth lies out, in lengths of the arm of the interval on that side.
+        # Distance of the truth from the estimate, in lengths of the interval's arm on that side.
         arm = np.where(truth < made.value, made.value - low, high - made.value)
         out = np.abs(made.value - truth) / np.maximum(arm, 1e-12)
         least = half * np.quantile(out, 0.95)

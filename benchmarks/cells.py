@@ -1,12 +1,12 @@
-"""Patterns and bins against one threshold and humans alone; for docs/beyond-binary.md.
+"""Compare patterns and bins with one threshold and with humans alone; for docs/beyond-binary.md.
 
     python benchmarks/cells.py [--draws 300] [--ratings 100] [--wide] [--speed]
 
-Simple random samples of real test sets, adequate or not: the error of the posterior mean, the
-posterior sd, and how often the 95% interval holds the share of the whole set. Thresholds are those
-that explain the most of *all* human labels, which no one has in practice: the best that a
-threshold can do. Data that are not there are left out. ``--wide`` has bias, posterior sd and all
-ways; ``--speed`` the time.
+Uses simple random samples of real test sets with labels adequate or not. It shows the error of the
+posterior mean, and how often the 95% interval contains the share of the whole set. The
+thresholds are the best possible ones: they explain the most of *all* human labels, which nobody has
+in practice. Missing data sets are left out. ``--wide`` adds bias, posterior sd and further methods,
+and ``--speed`` shows the time.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def best_cut(scores: FloatArray, labels: BoolArray) -> BoolArray:
 def compare(
     pool: Pool, labels: BoolArray, metrics: tuple[str, ...], n: int, draws: int
 ) -> dict[str, tuple[float, float, float, float]]:
-    """Of each way: root mean square error, posterior sd and bias in thousandths, and coverage."""
+    """For each method: rms error, posterior sd and bias in thousandths, and coverage."""
     rng = np.random.default_rng(0)
     size = len(labels)
     rows = np.array([rng.permutation(size)[:n] for _ in range(draws)])
@@ -119,7 +119,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--ratings", type=int, default=100)
-    parser.add_argument("--wide", action="store_true", help="all ways, with sd and bias")
+    parser.add_argument("--wide", action="store_true", help="all methods, with sd and bias")
     parser.add_argument("--speed", action="store_true", help="only the time")
     return parser
 

@@ -1,10 +1,10 @@
-"""Bins and preferences on made-up items, where the truth is known: for docs/beyond-binary.md.
+"""Test bins and preferences on simulated items with known truth; for docs/beyond-binary.md.
 
     python benchmarks/cells_simulated.py [explained|errors|preferences] [--samples 600]
 
-What bins keep of a score; the error of the posterior mean with bins under each prior, as a share of
-that of the plain mean; bins on their own; and how often intervals of preferences hold the net
-preference, by prior.
+``explained`` shows how much of a score's information bins keep. ``errors`` shows the error of the
+posterior mean with bins under each prior, divided by that of the plain mean. ``preferences`` shows
+how often intervals of preferences contain the net preference, by prior.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What shared segments and metrics bring to differences of systems, for docs/comparing.md.
+"""How much shared segments and metrics help to compare systems; for docs/comparing.md.
 
-On the real ratings of both WMT20 pairs: by how much the variance of a difference grows on
-different segments, and the squared error and coverage of differences from simple random samples
-with no control, with one slope a metric for all pairs (what `compare` does) and with a ridge
-regression of each pair; two metrics, and all that every system has.
+Uses the real ratings of both WMT20 pairs. It shows how much the variance of a difference grows on
+different segments. It also shows the squared error and coverage of differences from simple random
+samples with three kinds of control: none, one slope per metric for all pairs (as `compare` does),
+and a ridge regression for each pair. Controls use two metrics, or all that every system has.
 
     python benchmarks/comparison.py [--draws 400] [--n 100] [--time]
 
@@ -30,7 +30,7 @@ from fewgold.sample import Ratings, Sample
 from fewgold.samplers import SimpleRandom
 
 SETS = ("wmt20_ende", "wmt20_zhen")
-# The same for every system, or nothing but the length of the source.
+# Metrics that are the same for every system, or only the length of the source.
 LEAVE_OUT = ("source_chars",)
 
 
@@ -97,7 +97,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = common_arguments(__doc__)
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--n", type=int, nargs="+", default=[100])
-    parser.add_argument("--time", action="store_true", help="seconds a draw as well")
+    parser.add_argument("--time", action="store_true", help="also show seconds per draw")
     return parser
 
 

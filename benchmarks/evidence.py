@@ -1,11 +1,11 @@
-"""Make the tables and figures of the pages again, or tell which of them would change.
+"""Make the tables and figures of the docs again, or list which of them would change.
 
-    python benchmarks/evidence.py --list              # what there is, and when it was made
+    python benchmarks/evidence.py --list              # list them, with the date of the last run
     python benchmarks/evidence.py --only choose       # make one again, and write it into its page
     python benchmarks/evidence.py --check             # change nothing; exit code 1 if one differs
     python benchmarks/evidence.py --quick             # run every command with few draws
 
-A page holds a table between two comments, after the very command that makes it:
+On a page, a table is between two comments, after the command that makes it:
 
     <!-- evidence: choose -->
 
@@ -18,9 +18,9 @@ A page holds a table between two comments, after the very command that makes it:
     <!-- end -->
 
 Seeds are fixed, so the same version gives the same table. ``, ratios`` after the name marks times,
-which differ from run to run: they are written, not compared. ``, figure`` marks a file that the
-command writes with ``--plot``; files are compared byte by byte, and another matplotlib may draw
-another file. What needs data that are not here (exit code 3) is left as it is.
+which differ from run to run, so they are written but not compared. ``, figure`` marks a file that
+the command writes with ``--plot``. Files are compared byte by byte, so another version of
+matplotlib may make a difference. Commands whose data are missing (exit code 3) change nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ BLOCK = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """One table or figure of a page."""
+    """One table or figure on a page."""
 
     page: Path
     name: str
@@ -64,7 +64,7 @@ class Block:
     made: str
 
     def filled(self, text: str, shown: str) -> str:
-        """The page with something else shown, made now."""
+        """The page with this block replaced by new output."""
         old = f"    {self.command}\n\n{self.shown}\n\n{self.made}\n\n<!-- end -->"
         if text.count(old) != 1:
             raise ValueError(f"expected {self.name} once in {self.page}; got {text.count(old)}.")
@@ -78,7 +78,7 @@ def pages(root: Path = ROOT) -> list[Path]:
 
 
 def blocks(page: Path) -> list[Block]:
-    """All that a page marks; an opening comment without a block is an error."""
+    """All blocks of a page; an opening comment without a block is an error."""
     text = page.read_text(encoding="utf-8")
     found = [
         Block(page, m["name"], m["kind"] or "table", m["command"], m["shown"], m["made"])
@@ -99,7 +99,7 @@ def stamp(kind: str) -> str:
 
 
 def run(command: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """A command as a page has it: variables first, `python` for the one that runs this."""
+    """Run a command as written on a page: variables first, and `python` is the one running this."""
     words = shlex.split(command)
     environment = dict(os.environ)
     while "=" in words[0]:
@@ -114,7 +114,7 @@ def run(command: str, *more: str) -> subprocess.CompletedProcess[str]:
 
 
 def drawn(block: Block, check: bool, quick: bool) -> tuple[subprocess.CompletedProcess[str], bool]:
-    """Run the command of a figure; where it only is to be checked, to a file elsewhere."""
+    """Run the command of a figure; only to check it, into a temporary file."""
     words = block.command.split()
     target = ROOT / words[words.index("--plot") + 1]
     if not (check or quick):
@@ -128,7 +128,7 @@ def drawn(block: Block, check: bool, quick: bool) -> tuple[subprocess.CompletedP
 
 
 def remake(block: Block, check: bool, quick: bool) -> str:
-    """Run one command; what became of it, in a word."""
+    """Run one command and return the outcome in one word."""
     if block.kind == "figure":
         done, same = drawn(block, check, quick)
         shown = block.shown
@@ -152,9 +152,9 @@ def remake(block: Block, check: bool, quick: bool) -> str:
 
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
-    parser.add_argument("--only", help="names, with commas between them")
+    parser.add_argument("--only", help="names, separated by commas")
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    parser.add_argument("--list", action="store_true", help="name what there is, and run nothing")
+    parser.add_argument("--list", action="store_true", help="list all, and run nothing")
     return parser
 
 

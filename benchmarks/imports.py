@@ -1,10 +1,11 @@
-"""How long imports take, over numpy + scipy.stats + pandas, side by side; for docs/speed.md.
+"""Import times, relative to numpy + scipy.stats + pandas in the same run; for docs/speed.md.
 
     python benchmarks/imports.py [--repeats 15]
 
-Every statement runs in a fresh Python, in turn with the others; the time of a Python that imports
-nothing is taken off. Names are loaded when first used, so that `import fewgold` alone would
-flatter: the limit of 1.3 holds for all public names together as well. Exit code 1 beyond it.
+Every statement runs in a fresh Python, in turn with the others, and the time of a Python that
+imports nothing is subtracted. Names are loaded when first used, so `import fewgold` alone would
+look too fast. The limit of 1.3 therefore also applies to all public names together. If it is
+exceeded, the exit code is 1.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Readings of incremental sampling (Saldías et al. 2022), for docs/reproduction.md.
 
-The paper (Table 2) leaves open how it starts, whether spreads are variances or their roots, how
-one further rating is allotted, and what becomes of documents without any. Which of these readings
-lose to random sampling, as the paper's docs-incr-metrics does?
+The paper (Table 2) does not say how sampling starts, whether spreads are variances or their roots,
+how each further rating is allocated, or what happens to documents without ratings. This shows which
+of these readings lose to random sampling, as the paper's docs-incr-metrics does.
 
     python benchmarks/incremental.py --draws 40
 
-One path of ratings a draw gives all sizes from 5 % to 50 %. Figures are errors over that of the
-mean of a random sample, averaged over sizes and systems, ± the standard error over systems. Needs
-the real WMT20 files.
+One path of ratings per draw gives all sizes from 5 % to 50 %. Figures are errors divided by that of
+the mean of a random sample, averaged over sizes and systems, ± the standard error over systems.
+Needs the real WMT20 files.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
-"""Intervals side by side: how often they hold, how wide they are; for docs/intervals.md.
+"""Compare all intervals: how often they hold and how wide they are; for docs/intervals.md.
 
     python benchmarks/intervals.py [--draws 500] [--data wmt20_ende,wmt20_zhen] [--whole]
     python benchmarks/intervals.py --skewed        # few ratings of the most skewed real scores
     python benchmarks/intervals.py --choose        # the evidence for bound="auto"; needs no files
     python benchmarks/intervals.py --plot docs/intervals.svg
 
-The first: simple random samples of 10, 30 and 50 % of the segments of each system, scores from 0
-to 25, 95 % intervals of the plain mean. ``holds`` is the share of intervals with the true mean in
-them, ``t`` half of their width (cut at the limits), ``slack`` t − |error|, ``H/t`` the half-width
-of the paper's Hoeffding formula (R = 25, not cut) over t. Half of the documents are the pool, as in
-the paper, or all with ``--whole``. ``--time`` shows the time of one interval of one study of 10 %
-instead. Needs the real WMT20 files, and ``--skewed`` those of the TED talks as well.
+The first command draws simple random samples of 10, 30 and 50 % of the segments of each system,
+with scores from 0 to 25, and makes 95 % intervals of the plain mean. ``holds`` is the share of
+intervals that contain the true mean, ``t`` is half their width (cut at the limits), ``slack`` is
+t − |error|, and ``H/t`` is the half-width of the paper's Hoeffding formula (R = 25, not cut)
+divided by t. Half of the documents are the pool, as in the paper, or all with ``--whole``.
+``--time`` shows the time of one interval of one study of 10 % instead. Needs the real WMT20 files;
+``--skewed`` also needs those of the TED talks.
 """
 
 from __future__ import annotations
@@ -229,9 +230,11 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
     parser.add_argument("--systems", type=int, help="only the first systems of each")
     parser.add_argument("--whole", action="store_true", help="all documents are the pool")
-    parser.add_argument("--skewed", action="store_true", help="few ratings, real scores")
-    parser.add_argument("--choose", action="store_true", help="populations of many shapes")
-    parser.add_argument("--time", action="store_true", help="milliseconds of one interval")
+    parser.add_argument("--skewed", action="store_true", help="few ratings of skewed real scores")
+    parser.add_argument(
+        "--choose", action="store_true", help="coverage on populations of many shapes"
+    )
+    parser.add_argument("--time", action="store_true", help="show milliseconds per interval")
     parser.add_argument("--plot", metavar="FILE", help="draw the figure of the page")
     return parser
 

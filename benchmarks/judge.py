@@ -1,15 +1,15 @@
-"""How often intervals of κ, AC1, F1 and calibration error hold, on real and simulated ratings.
+"""Count how often intervals of κ, AC1, F1 and calibration error hold; for docs/coverage.md.
 
     python benchmarks/judge.py [--draws 2000] [--ratings 100 200]
 
-docs/coverage.md shows it. Samples are drawn of pools that people rated throughout, so that the true
-value over the pool is known. FRANK: summaries, factual or not; WMT20 en–de and zh–en: one system's
-segments without any MQM error (8 %), with COMET; TopicalChat: answers on a scale of 1 to 5.
-Verdicts are metrics cut so that as many pass as with people; probabilities are metrics through a
-logistic curve or their ranks; levels are metrics cut at quantiles. Simulated: documents that
-matter, a sharp judge, one that is right about itself and one that is overconfident. Cells are
-shares of 95 % intervals that hold the true value, from the lowest to the highest of five samplers;
-``--each`` has them one by one.
+Samples are drawn from pools in which people rated everything, so the true value over the pool is
+known. The real data are FRANK (summaries, factual or not), WMT20 en–de and zh–en (one system's
+segments, without any MQM error or not, with COMET; 8 % have none) and TopicalChat (answers on a
+scale of 1 to 5). A judge's verdicts are metrics cut so that as many pass as with people;
+probabilities are metrics through a logistic curve, or their ranks; levels are metrics cut at
+quantiles. The simulated data have documents that matter, a sharp judge, one whose probabilities are
+right, and one that is overconfident. Cells are shares of 95 % intervals that contain the true
+value, from the lowest to the highest of five samplers; ``--each`` lists the samplers one by one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _percent(share: float | None) -> str:
 
 
 class Study(NamedTuple):
-    """A pool of which everything is known."""
+    """A pool in which everything is known."""
 
     name: str
     pool: Pool
@@ -119,7 +119,7 @@ def simulated(size: int = 2000, seed: int = 5) -> Iterator[Study]:
 
 
 def coverage(study: Study, name: str, n: int, draws: int, seed: int = 3) -> dict[str, float]:
-    """Share of the intervals of each measure that hold the true value."""
+    """Share of the intervals of each measure that contain the true value."""
     size = len(study.pool)
     sample = sampler(name).draw(study.pool, n, draws=draws, rng=seed)
     bins = int(np.clip(n // 20, 2, 10))
@@ -143,8 +143,8 @@ def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--ratings", type=int, nargs="+", default=[100, 200])
-    parser.add_argument("--simulated", action="store_true", help="leave the real data out")
-    parser.add_argument("--each", action="store_true", help="a row for each sampler")
+    parser.add_argument("--simulated", action="store_true", help="only the simulated data")
+    parser.add_argument("--each", action="store_true", help="one row per sampler")
     return parser
 
 

@@ -1,14 +1,14 @@
-"""Pools on disk, for docs/howto/large.md: time against a plain scan, peak memory, growth.
+"""Pools on disk: time relative to a plain scan, peak memory, growth; for docs/howto/large.md.
 
     python benchmarks/large.py [--rows 1e6,1e7] [--repeats 3] [--folder DIR]
     python benchmarks/large.py --rows 1e6,3e6,1e7,3e7,1e8 --repeats 2 --plot   # docs/large.svg
     python benchmarks/large.py --quick                                    # a hundred thousand rows
 
-A synthetic log is written to Parquet first: text ids, conversations of about twelve, three numbers
-and an output, in files of ten million rows. Each task then runs in a process of its own, in
-turns with what DuckDB takes for a plain scan and aggregate of the same columns and the writing of
-as many rows. Times leave out the start of Python; memory is the peak of the whole process.
-The ratio is that of the best times.
+First a synthetic log is written to Parquet, in files of ten million rows: text ids, conversations
+of about twelve rows, three numbers and an output. Each task then runs in a process of its own, in
+turns with a plain scan: DuckDB reads and aggregates the same columns and writes as many rows. Times
+exclude the start of Python, and memory is the peak of the whole process. The ratio is that of the
+best times.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TASKS = {
 
 
 def make(folder: Path, rows: int) -> Path:
-    """A log of that many rows, the same whenever it is made."""
+    """A log with that many rows, always the same."""
     import duckdb
 
     out = folder / f"log-{rows}"
@@ -70,7 +70,7 @@ def make(folder: Path, rows: int) -> Path:
 
 
 def plain(folder: str, task: str, sheet: str) -> None:
-    """What anybody would have to do: read the columns, sum them up, write a sample."""
+    """The plain scan: read the columns, sum them up, write a sample."""
     import duckdb
 
     connection = duckdb.connect(config={"memory_limit": "2GB"})
@@ -138,7 +138,7 @@ def one(who: str, folder: str, task: str) -> None:
 
 
 def measure(folder: Path, rows: int, repeats: int) -> list[dict[str, Any]]:
-    """A row a task: ratio of times, times, peaks."""
+    """One row per task: ratio of times, times, peak memory."""
     log = make(folder, rows)
     found = []
     for name, task in TASKS.items():

@@ -1,15 +1,16 @@
-"""How late alarms come and how often they are false, beside truescore and glide-py.
+"""Delay of alarms and rate of false alarms, compared with truescore and glide-py.
 
     python benchmarks/monitor.py [--streams 40] [--python python3.12]
 
-FRANK's summaries (factual or not, with BertScore as the judge) replayed as streams of 50 batches of
-150, 40 rated; from the eleventh batch on the share of factual ones is 15 points lower. Everybody
-gets the same ratings and a rate of false alarms of 0.05. truescore and glide-py compare with the
-true share before the drop, as fewgold does with --against; fewgold also compares with the batches
-before and with the first four, where nobody knows the true share. The peers run in an environment
-of their own in the user's cache folder (glide-py asks for Python 3.12); a missing one is named.
+FRANK's summaries (factual or not, with BertScore as the judge) are replayed as streams of 50
+batches of 150, with 40 of each rated. From the eleventh batch on, the share of factual summaries is
+15 points lower. All methods get the same ratings and a rate of false alarms of 0.05. truescore and
+glide-py compare with the true share before the drop, and so does fewgold with --against. Without
+it, fewgold compares with the batches before, or with the first four, where nobody knows the true
+share. The other packages run in their own environment in the user's cache folder (glide-py needs
+Python 3.12). If one is missing, the output says so.
 
-The page that shows it is docs/howto/monitor.md.
+For docs/howto/monitor.md.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The binary model against NUTS, which the thesis sampled it with; for docs/speed.md.
+"""Compare the binary model with NUTS, which the thesis used; for docs/speed.md.
 
     python -m venv NUTS && NUTS/bin/pip install numpyro . && NUTS/bin/python benchmarks/nuts.py
 
-Five chains of 12,000 draws, the first 2,000 of each for tuning, as in the thesis (von Däniken
-2023): agreement and speed in one run. The chains run as one vectorised program, which was faster
-than one after the other. NumPyro is no dependency of fewgold: without it this says so and ends with
-exit code 3. A second run, once all is compiled, is timed too. Case: 527 paired ratings, 1000 by the
-metric alone, ρ = η = 0.7, α = 0.6; and two others.
+Shows agreement and speed in one run. As in the thesis (von Däniken 2023) there are five chains of
+12,000 draws, with the first 2,000 of each for tuning. The chains run as one vectorised program,
+which was faster than one after the other. A second run, when everything is compiled, is timed too.
+NumPyro is not a dependency of fewgold; without it this ends with exit code 3. The studies are one
+with 527 paired ratings, 1000 by the metric alone, ρ = η = 0.7 and α = 0.6, and two others.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def by_nuts(
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--draws", type=int, default=12_000, help="of each chain")
+    parser.add_argument("--draws", type=int, default=12_000, help="draws per chain")
     return parser
 
 

@@ -1,11 +1,11 @@
-"""What the planning pages add to the computation whose numbers they show; for docs/speed.md.
+"""Time of the planning pages, relative to the computation behind them; for docs/speed.md.
 
     python benchmarks/pages.py
 
-Every question is a new one, so that nothing is answered from memory. A request goes through the
-whole application (guard, routes, computation, template) but for the socket; beside it the same
-numbers come from bare calls of the library. Shown: processor time of each in ms (medians), and
-their ratio, which is to stay below 2.
+Every question is new, so that nothing comes from a cache. A request goes through the
+whole application (guard, routes, computation, template) except the socket. The same
+numbers are also computed by direct calls of the library. Shows the processor time of each in ms
+(medians) and their ratio, which should stay below 2.
 """
 
 from __future__ import annotations

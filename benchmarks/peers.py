@@ -1,13 +1,13 @@
-"""One study of 500 of 10,000 segments against other libraries, for docs/speed.md.
+"""Speed of one study of 500 of 10,000 segments, compared with other libraries; for docs/speed.md.
 
     python benchmarks/peers.py [--python python3.13] [--repeats 300]
 
-Makes an environment of its own in the user's cache folder, with fewgold from this clone and the
-peers in it, and runs all of them in one process on the same data. The peers are ppi-python
-(`ppi_py.ppi_mean_ci`) and, where the Python is new enough for it, glide-py.
+Makes a separate environment in the user's cache folder, with fewgold from this clone and the other
+libraries, and runs all of them in one process on the same data. The others are ppi-python
+(`ppi_py.ppi_mean_ci`) and, if the Python is new enough, glide-py.
 
-The time is from the raters' scores to an interval: ours joins them to the sample, estimates, and
-makes the standard error and Student's interval. "new pool" counts standardising the metrics too,
+The time is from the raters' scores to an interval: fewgold joins them to the sample, estimates, and
+computes the standard error and Student's interval. "new pool" includes standardising the metrics,
 which a pool does once.
 """
 
@@ -43,7 +43,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def newest() -> str:
-    """The newest Python at hand: some peers ask for one."""
+    """The newest Python available, which some libraries need."""
     if sys.version_info >= (3, 12):
         return sys.executable
     found = (p for p in NEWEST_FIRST if shutil.which(p) and run(p, "--version").returncode == 0)
@@ -74,7 +74,7 @@ def set_up(python: str) -> Path:
 
 
 def reason(text: str) -> str:
-    """Why an installer refused, if it was the version of Python."""
+    """Why the installer failed, if the reason is the version of Python."""
     asked = re.search(r"[><=]=?\s?3\.\d+", text)
     return f": it asks for Python {asked[0]}" if asked else f":\n{text}"
 
@@ -117,7 +117,7 @@ def measure(repeats: int) -> None:
             return made.value, made.se, made.interval(0.95)
 
         def prepare() -> Work:
-            # What a pool has worked out is not pickled: this one is as good as new.
+            # A pickled pool loses what it has computed, so this one counts as new.
             own = pickle.loads(pickle.dumps(pool)) if new else pool
             sample = SimpleRandom().draw(own, n, rng=0)
             return lambda: finish(sample)

@@ -1,14 +1,14 @@
-"""Raters who err: RaterPosterior against crowd-kit's aggregators, for docs/raters.md.
+"""Compare RaterPosterior with crowd-kit's aggregators; for docs/raters.md.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/raters.py [--studies 40]
 
-On simulated answers: each item is adequate with chance α; each rater is right with a chance of
-their own. What is asked for is the share of adequate items among those rated, and the class of
-each item. The aggregators give classes alone, so their share is that of the items they call
-adequate, or the mean of their chances where they give them; and no interval. Without crowd-kit
-(pip install crowd-kit; no dependency of fewgold) only majority votes are compared.
+Answers are simulated: each item is adequate with probability α, and each rater is right with a
+probability of their own. The task is to find the share of adequate items among those rated, and the
+class of each item. The aggregators give only classes or probabilities, and no interval. Their share
+is that of the items they call adequate, or the mean of the probabilities. Without crowd-kit
+(pip install crowd-kit; not a dependency of fewgold) only majority votes are compared.
 
-"shared difficulty" breaks the model: a fifth of the items are so hard that every rater guesses.
+"shared difficulty" violates the model: a fifth of the items are so hard that every rater guesses.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def majority(labels: FloatArray) -> FloatArray:
 
 
 def crowd_kit() -> dict[str, Chances]:
-    """Chances of each item to be adequate, by aggregators of crowd-kit that are installed."""
+    """Probability that each item is adequate, by crowd-kit's aggregators if it is installed."""
     if find_spec("crowdkit") is None:
         print("crowd-kit is not here: majority votes alone are compared.", file=sys.stderr)
         return {}
@@ -116,7 +116,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--studies", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--time", action="store_true", help="seconds a study as well")
+    parser.add_argument("--time", action="store_true", help="also show seconds per study")
     return parser
 
 

@@ -1,11 +1,11 @@
-"""Which regressors pay as learned controls, beside ridge: error, coverage and time.
+"""Compare regressors as learned controls with ridge: error, coverage and time.
 
     python benchmarks/regressors.py [--draws 200] [--ratings 50 200]
 
-docs/evidence.md shows it. Errors are root mean squared errors of the estimated mean on simple
+For docs/evidence.md. Errors are root mean squared errors of the estimated mean on simple
 random samples, divided by that of the plain mean on the same samples: 0.90 saves about 19 % of the
-ratings. ``covers`` is the share of 95 % intervals that hold the true mean, over all data sets, and
-``ms`` the time of one estimate. The real data are one system's segments of WMT20, TED talks
+ratings. ``covers`` is the share of 95 % intervals that contain the true mean, over all data sets,
+and ``ms`` is the time of one estimate. The real data are one system's segments of WMT20, TED talks
 (WMT21) and summaries of FRANK, with all their metrics.
 """
 

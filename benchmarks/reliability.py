@@ -1,10 +1,10 @@
-"""Reliability by documents on the real WMT20 ratings, for docs/reliability.md.
+"""Reliability by number of documents, on the real WMT20 ratings; for docs/reliability.md.
 
     python benchmarks/reliability.py [exponents|settled|coverage|half-widths|pilots] [--draws 4000]
     python benchmarks/reliability.py --plot docs/reliability.svg    # on the embedded data
 
-Exponents of the power laws, how soon ranks are settled, coverage, planned half-widths and plans
-from pilots. Without a name, all of them; that takes some minutes.
+Shows exponents of the power laws, how soon ranks are settled, coverage, planned half-widths, or
+plans from pilots. Without a name it shows all of them, which takes some minutes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COLUMNS: dict[str, Any] = {
 
 
 def exponents(seed: int, orders: int) -> pd.DataFrame:
-    """b, R², x_min and x_max, least and most over systems."""
+    """b, R², x_min and x_max, smallest and largest over systems."""
     rows = []
     for name in SETS:
         for order in ("file", min(orders, 20)):
@@ -88,7 +88,7 @@ def coverage(seed: int, orders: int) -> pd.DataFrame:
 
 
 def half_widths(seed: int, draws: int) -> pd.DataFrame:
-    """What was found over what was promised, least and most over systems and populations."""
+    """Found divided by promised, smallest and largest over systems and populations."""
     rows = []
     for name in SETS:
         frame = real_frame(name)
@@ -129,7 +129,7 @@ def half_widths(seed: int, draws: int) -> pd.DataFrame:
 
 
 def pilots(seed: int, draws: int) -> pd.DataFrame:
-    """Documents needed as pilots of some documents tell, over what the whole set tells."""
+    """Documents needed according to pilots, divided by the number from the whole set."""
     rng = np.random.default_rng(seed)
     rows = []
     for name in SETS:
@@ -169,7 +169,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--draws", type=int, default=4000)
     parser.add_argument("--plot", metavar="FILE", help="draw the figure of the page")
-    parser.add_argument("--orders", type=int, default=400, help="of documents, for coverage")
+    parser.add_argument(
+        "--orders", type=int, default=400, help="random orders of documents, for coverage"
+    )
     return parser
 
 

@@ -1,13 +1,11 @@
-"""Do intervals of slices, shrunk slices, quantiles, ratios and other weights hold the truth?
+"""Coverage of slices, shrunk slices, quantiles, ratios and other weights; for docs/coverage.md.
 
-Draws samples from data where every score is known, estimates, and counts how often the 95 %
-interval holds the truth. Slices are made by document (a document lies in one slice), by length
-(slices cross documents) and at random.
+Draws samples from data in which every score is known, estimates, and counts how often the 95 %
+interval contains the truth. Slices are formed from whole documents, by length (within documents)
+and at random.
 
-    python benchmarks/slices.py                   # the embedded data
-    python benchmarks/slices.py --data wmt20_zhen # real ratings, if they are at hand
-
-Shown in docs/coverage.md.
+    python benchmarks/slices.py                   # data that come with fewgold
+    python benchmarks/slices.py --data wmt20_zhen # real ratings, if you have them
 """
 
 from __future__ import annotations

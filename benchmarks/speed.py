@@ -1,16 +1,17 @@
-"""Speed as ratios, for docs/speed.md: each pair runs in one process, on the same data.
+"""Speed as ratios: each pair runs in one process, on the same data; for docs/speed.md.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--repeats 9]
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py --balanced
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py --scaling     # writes docs/scaling.svg
 
-A simulation of 100 draws of 100 out of 1000 segments with 7 metrics, against a loop over the draws
-as one would write it with numpy, scipy and scikit-learn. Both make an estimate, its standard error
-and a 95 % interval, unless the title says otherwise. Each time is the best of several, taken in
-turns. "first" starts with samples that no estimator has seen yet; "next" is what a further one
-needs on the same samples, as in a simulation that compares several. "bare numpy" is the same
-arithmetic for all draws at once without checks or objects, as a floor. What belongs to the pool,
-such as standardised metrics and ranks of neighbours, is known in both. Times are processor time.
+A simulation of 100 draws of 100 out of 1000 segments with 7 metrics is compared with a loop over
+the draws as you would write it with numpy, scipy and scikit-learn. Both compute an estimate, its
+standard error and a 95 % interval, unless the title says otherwise. Each time is the best of
+several, taken in turns. "first" is the first estimator on new samples. "next" is a further
+estimator on the same samples, as in a simulation that compares several. "bare numpy" is the same
+arithmetic for all draws at once without checks or objects, as a lower limit. Whatever belongs to
+the pool, such as standardised metrics and ranks of neighbours, is computed beforehand in both.
+Times are processor time.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Study:
         yield from zip(self.ratings.sample.indices, self.ratings.scores, strict=True)
 
     def fresh(self) -> Ratings:
-        """The same ratings, as if they had just come in: nothing is worked out yet."""
+        """The same ratings, with nothing computed yet."""
         n, draws = self.ratings.n, len(self.ratings.scores)
         sample = SimpleRandom().draw(self.pool, n, draws=draws, rng=0)
         return sample.rate(self.gold[sample.indices])
@@ -166,7 +167,7 @@ def knn_loop(study: Study, k: int = 25, folds: int = 5) -> Result:
 
 @dataclass
 class Pair:
-    """Two ways to the same, and how many times faster the quick one should be."""
+    """Two ways to compute the same, and how many times faster the fast one should be."""
 
     title: str
     quick: Callable[[], Work]  # prepares, and returns what is timed
@@ -187,7 +188,7 @@ class Pair:
 
 
 def seconds(work: Work) -> float:
-    """Processor time, since on a busy machine long work is interrupted more often than short."""
+    """Processor time, because a busy machine interrupts long jobs more often than short ones."""
     start = time.process_time()
     work()
     return time.process_time() - start
@@ -209,7 +210,7 @@ def against_loops(study: Study) -> list[Pair]:
     def draw_and_mean() -> object:
         return finish(mean, study.fresh())
 
-    # With Student's interval, as the loops have it.
+    # With Student's interval, like the loops.
     mean, knn = Mean(bound=Student()), Learned(KNN(), bound=Student())
     one, several = (ControlVariates(metrics=m, bound=Student()) for m in (("m0",), None))
     ridge = Ridge(bound=Student())
@@ -271,7 +272,7 @@ def ratios(repeats: int) -> None:
 
 
 def balanced(repeats: int, quick: bool) -> None:
-    """How many times as long as a draw by document a balanced one takes, in processor time."""
+    """Processor time of a balanced draw, relative to a draw by document."""
     cases: list[tuple[int, int, int | None, float | None]] = [
         (1_000, 100, None, None), (1_000, 100, 100, 20), (10_000, 1_000, None, None),
         (1_000_000, 1_000, None, 15), (1_000_000, 100_000, None, 15),
@@ -317,7 +318,7 @@ def by_draws(repeats: int) -> dict[str, list[float]]:
 
 
 def by_size(repeats: int) -> list[float]:
-    """Seconds a draw of nearest neighbours, once the ranks of a small pool are known."""
+    """Seconds per draw of nearest neighbours, when the ranks of a small pool are known."""
     knn = Learned(KNN(), bound=Student())
     return [best_of(Study.make(size, n, 10), knn, repeats) / 10 for size, n in SIZES]
 
@@ -359,8 +360,8 @@ def scaling(repeats: int, path: Path) -> None:
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--balanced", action="store_true", help="balanced draws by size")
-    parser.add_argument("--scaling", action="store_true", help="cost against draws and N·n")
+    parser.add_argument("--balanced", action="store_true", help="time of balanced draws, by size")
+    parser.add_argument("--scaling", action="store_true", help="time against draws and N·n")
     parser.add_argument("--plot", type=Path, default=SVG, help="where --scaling draws its figure")
     return parser
 

@@ -1,13 +1,13 @@
-"""What stopping at a tolerance costs on the real WMT20 ratings, for docs/stopping.md.
+"""How many ratings stopping early saves, on the real WMT20 ratings; for docs/stopping.md.
 
     python benchmarks/stopping.py [--draws 200] [--data wmt20_ende,wmt20_zhen] [--whole] [--speed]
 
 Each system's segments are rated in random order until the rule says stop. ``rated`` is the share of
-the pool that was rated by then, over systems and draws; ``saved`` the rest; ``held`` how often the
-interval held the true mean when it said stop; ``within`` how often its middle was within the
-tolerance of the mean. Half of the documents are the pool, as in a study of one
-rater's share, or all of them with ``--whole``. Needs the real WMT20 files; ``--speed``, how long
-working it out takes, does not.
+the pool that was rated by then, over systems and draws, and ``saved`` is the rest. ``held`` is how
+often the interval contained the true mean when the rule said stop, and ``within`` is how often its
+middle was within the tolerance of the mean. Half of the documents are the pool, as if one rater had
+that share, or all of them with ``--whole``. Needs the real WMT20 files. ``--speed`` measures the
+computing time, and needs no files.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def study(name: str, systems: list[str], draws: int, whole: bool) -> list[list[s
 
 
 def scan(scores: FloatArray, tolerance: float, means: int = 1000) -> tuple[FloatArray, FloatArray]:
-    """The path by a grid of means, as one would write it with numpy: rating by rating."""
+    """The path by a grid of means, rating by rating, as you would write it with numpy."""
     size = scores.size
     grid = np.linspace(0, 1, means)
     sides = []
@@ -140,7 +140,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--systems", type=int, help="only the first systems of each")
     parser.add_argument("--whole", action="store_true", help="all documents are the pool")
     parser.add_argument("--speed", action="store_true", help="only the speed")
-    parser.add_argument("--repeats", type=int, default=5, help="of the speed")
+    parser.add_argument("--repeats", type=int, default=5, help="number of runs for --speed")
     return parser
 
 

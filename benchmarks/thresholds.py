@@ -1,12 +1,13 @@
-"""What choosing the threshold on the same ratings does, for docs/binary-metrics.md.
+"""The effect of choosing the threshold on the same ratings; for docs/binary-metrics.md.
 
     python benchmarks/thresholds.py [--draws 3000]
 
-Random samples are drawn from test sets that people rated in full. For each, a threshold is chosen
-on the sample by either rule, or the threshold of largest K over all items is taken as known; then
-the share of adequate items of the test set is estimated. Shown: how often 95% intervals hold it,
-the mean claimed sd over the sd of the estimates (below 1: claims too much), and the sd of the
-estimates over that with human ratings alone. Needs the real data of FRANK and WMT20.
+Random samples are drawn from test sets in which people rated everything. For each sample, a
+threshold is chosen on the sample by either rule, or the threshold with the largest K over all items
+is assumed to be known. Then the share of adequate items in the test set is estimated. Shows how
+often 95% intervals contain it, the mean claimed sd divided by the sd of the estimates (below 1 the
+claim is too precise), and the sd of the estimates divided by that with human ratings alone. Needs
+the real data of FRANK and WMT20.
 """
 
 from __future__ import annotations

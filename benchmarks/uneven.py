@@ -1,12 +1,12 @@
-"""Uneven chances by a judge's probability of a pass, beside glide-py's active sampler.
+"""Uneven chances from a judge's probability of a pass, compared with glide-py's active sampler.
 
     python benchmarks/uneven.py [--draws 500]
 
-N = 2000 outputs, n = 150 ratings of 0 or 1, and one judge that says how probable a pass is: sharp
-and right about itself, middling, or overconfident (its log odds are three times what they should
-be). The figure is the root mean squared error of the estimated share of passes; "relative" divides
-it by that of `docs-balanced+ridge` for the same judge. glide-py needs Python 3.12 or newer; without
-it its rows are left out. For docs/evidence.md.
+There are N = 2000 outputs and n = 150 ratings of 0 or 1. A judge says how probable a pass is. It is
+sharp with correct probabilities, middling, or overconfident (its log odds are three times what they
+should be). The figure is the root mean squared error of the estimated share of passes; "relative"
+divides it by that of `docs-balanced+ridge` for the same judge. glide-py needs Python 3.12 or newer;
+without it its rows are left out. For docs/evidence.md.
 """
 
 from __future__ import annotations

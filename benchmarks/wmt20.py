@@ -1,18 +1,19 @@
-"""Error reduction over random + mean on the real WMT20 ratings, for docs/evidence.md and README.
+"""Error relative to random + mean, on the real WMT20 ratings; for docs/evidence.md and README.
 
     python benchmarks/wmt20.py [--draws 400] [--budgets 5,10,20,50] [--all] [--history] [--n-jobs 2]
 
 For each system the mean absolute error of every strategy is divided by that of random + mean with
-as many ratings, and one less that ratio is averaged over systems. ``oracle`` is the regression on
-all metrics with the slope that only all N scores could tell. ± is the Monte-Carlo error of the
-mean over budgets; "of oracle" the share of the reduction of ``docs-sys+oracle``, on average and at
-the worst budget; bias is in units of the error of ``random+mean``. Needs the real files.
+as many ratings. The reduction is one minus that ratio, averaged over systems. ``oracle`` is the
+regression on all metrics with the slopes from all N scores, which nobody knows in practice. ± is
+the Monte-Carlo error of the mean over budgets. "of oracle" compares the reduction with that of
+``docs-sys+oracle``, on average and at the worst budget. bias is in units of the error of
+``random+mean``. Needs the real files.
 
-With ``--history`` uneven chances too: by the rank of the metrics, learnt in two waves, and with the
-ratings of all other systems as history: what their metrics teach, and what ratings of the same
-segments add to that. ``--columns 46 --ratings 20,66`` asks what dozens of metrics are worth with
-few ratings: the metrics of a set are joined by copies of them with noise of their own, until there
-are so many. ``--data`` takes the other real sets as well (wmt21_ende, ted_ende, …).
+``--history`` adds uneven chances: by the rank of the metrics, learnt in two waves, and with the
+ratings of all other systems as history, without and with ratings of the same segments.
+``--columns 46 --ratings 20,66`` tests dozens of metrics with few ratings: noisy copies are added to
+the metrics of a set until there are that many. ``--data`` accepts the other real sets as well
+(wmt21_ende, ted_ende, …).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from fewgold.datasets import load_real, real_systems
 from fewgold.estimators import ControlVariates
 from fewgold.samplers import Balanced, Systematic
 
-# One column of each family that is complete for every system, the strongest among them.
+# The strongest column of each family that is complete for every system.
 METRICS = {
     "wmt20_ende": ["COMET", "UA-COMET-QE", "TER", "chrF", "YiSi-2", "bleurt-combi"],
     "wmt20_zhen": ["COMET", "TER", "chrF", "YiSi-2", "SWSS+METEOR", "parbleu", "BAQ_dyn", "EQ_dyn"],
@@ -133,9 +134,11 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--budgets", default="5,10,20,50", help="percentages")
     parser.add_argument("--ratings", help="numbers of ratings, instead of percentages")
-    parser.add_argument("--columns", type=int, default=0, help="metrics, filled up by noisy copies")
-    parser.add_argument("--all", action="store_true", help="kNN and incremental ones too")
-    parser.add_argument("--history", action="store_true", help="uneven chances too")
+    parser.add_argument(
+        "--columns", type=int, default=0, help="number of metrics, filled up with noisy copies"
+    )
+    parser.add_argument("--all", action="store_true", help="also kNN and incremental strategies")
+    parser.add_argument("--history", action="store_true", help="also uneven chances")
     parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
     parser.add_argument("--systems", type=int, help="only the first systems of each")
     parser.add_argument("--n-jobs", type=int, default=1)

@@ -26,40 +26,90 @@ MEANINGS = {
     "se": "its standard error",
     "low": "lower end of the interval",
     "high": "upper end of the interval",
-    "confidence": "of the interval, such as 0.95",
+    "confidence": "confidence level of the interval, such as 0.95",
     "bound": "how the interval was made",
     "bound_kind": "guaranteed or approximate",
-    "n": "ratings that the result is from",
-    "pool_size": "segments of the pool",
-    "signature": "the settings in one line, to quote beside a result",
+    "bound_label": "how the interval was made, and what it promises",
+    "n": "number of ratings behind the result",
+    "pool_size": "number of segments in the pool",
+    "pool_documents": "number of documents in the pool",
+    "signature": "the settings in one line, to cite with the result",
     "notes": "what a reader should know, in sentences",
     "method": "the estimator",
     "strategy": "how segments were chosen and the score is estimated: SAMPLER+ESTIMATOR",
-    "seed": "of the draw; the same seed chooses the same segments",
+    "design": "how segments were drawn",
+    "seed": "seed of the draw; the same seed chooses the same segments",
     "file": "the file that was read or written",
     "files": "the files that were read or written",
     "findings": "what the doctor found: severity, code, what, where, do",
     "next_commands": "commands to run next: text, why, now",
     "supports": "what the file can be used for: name, ok, detail",
-    "exit_code": "with which the command ends",
+    "facts": "what the file contains",
+    "exit_code": "exit code of the command",
     "campaign": "folder or file of the campaign",
-    "count": "rows that were written",
+    "count": "number of rows that were written",
     "differences": "each pair of systems: difference, interval, p",
     "scores": "one record per system",
+    "ranking": "one record per system or strategy, the best first",
+    "rank_probabilities": "probability of each rank, by system",
+    "higher_is_better": "whether larger scores are better",
+    "human": "column or columns of human scores",
+    "metrics": "columns of metrics",
+    "texts": "columns that raters see",
+    "documents": "number of documents, or details about them",
+    "segments": "number of segments",
+    "target": "what the result is about: pool (this test set) or process (new text like it)",
+    "unit": "what counts as independent: segment or document",
+    "level": "significance level",
+    "power": "probability of detecting the difference",
+    "correction": "correction for many comparisons",
+    "systems": "the systems, or how many there are",
+    "raters": "the raters, or one record per rater",
+    "waves": "one record per wave of the sample",
+    "unrated": "ids of chosen segments without a rating",
+    "rated": "number of segments with a rating",
+    "sampled": "number of segments chosen so far",
+    "limits": "ends of the scale",
+    "tolerance": "the half-width that is asked for",
+    "criteria": "one record per criterion, if there are several",
+    "df": "degrees of freedom",
+    "plain_mean": "plain mean of the ratings",
+    "random_se": "standard error of a plain random sample of the same size",
+    "rho": "share of adequate items that the metric recognises",
+    "eta": "share of inadequate items that the metric recognises",
+    "columns": "columns of the table, by role",
+    "guessed": "columns that were guessed, by role",
+    "recommended": "the recommended strategy, or whether this is it",
+    "verdict": "the answer of the command",
+    "passed": "true, false, or null while it is not known",
+    "bar": "the score to reach",
+    "more": "number of further ratings needed, roughly",
+    "sentence": "the result in one sentence",
+    "draws": "number of repetitions",
+    "failures": "what could not be computed, and why",
+    "strategies": "one record per strategy",
+    "judges": "columns of the judges",
+    "batches": "one record per batch",
+    "alarm": "the alarm with its batch, or null if there is none",
+    "stop": "whether rating can stop",
+    "half_width": "half the width of the interval",
+    "title": "title of the file or report",
+    "kind": "the kind of file, plan or promise",
+    "rhat": "worst R-hat of the chains",
+    "ess": "effective number of draws",
 }
 
 INTRODUCTION = """
-With `--json` a command prints one JSON object on standard output, and nothing else there; notes go
-to standard error, which `-q` silences. Numbers that are not known are `null`, never NaN. Keys stay:
-they go away only as CONTRIBUTING.md says; new ones may come.
+With `--json` a command prints one JSON object on standard output and nothing else. Notes go
+to standard error, and `-q` silences them. Unknown numbers are `null`, never NaN. Keys are stable:
+they are removed only as CONTRIBUTING.md describes, but new keys may be added.
 
-Each command below has a JSON Schema in the folder `docs/reference/schemas`; `datasets` and `serve`
-print JSON, too, but have no schema yet.
-Schemas are made of the results that the tests keep: required are keys that none of them went
-without, and types are those that were seen.
+Each command below has a JSON Schema in the folder `docs/reference/schemas`. `datasets` and `serve`
+also print JSON, but have no schema yet. The schemas are generated from the results that the tests
+keep: a key is required if all of these results have it, and its types are those that occur.
 
-Errors are a line `error: …` on standard error and an exit code: 2 for a command typed wrongly, 3
-for data that cannot be used.
+An error is one line `error: …` on standard error, with exit code 2 for wrong usage and 3 for data
+that cannot be used.
 """
 
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}

@@ -27,9 +27,9 @@ PAGE = HERE / "reference" / "api.md"
 FENCE = re.compile(r"^```\{names\} (\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 HEAD = """# All names on one page
 
-Everything that may be imported, by subject: how it is called, and what it is in one sentence.
-`…` is a default that is too long to print. The headings lead to pages that show the whole
-docstrings on the built site (`make docs`); in Python `help(…)` prints them.
+Every public name by subject, with its parameters and a one-line description. `…` is a default that
+is too long to print. The headings link to pages that show the full docstrings on the built site
+(`make docs`). In Python, `help(…)` prints them.
 
 <!-- Written by `python docs/reference_lists.py` from the docstrings: do not edit by hand. -->
 """

@@ -1,4 +1,7 @@
-"""Which segments should be annotated, when only 100 ratings can be paid for?"""
+"""Choose which segments to have rated, with a budget of 100 ratings.
+
+The sample is spread over the documents, and its metric averages are close to those of the pool.
+"""
 
 from collections import Counter
 
@@ -12,12 +15,14 @@ print(pool)
 estimator = Ridge(sampler=Balanced(), higher_is_better=False)  # the scores are penalties
 sample = estimator.select(pool, budget=100, rng=7)
 
+# How many segments come from one document?
 spread = Counter(Counter(pool.documents[sample.indices].tolist()).values())
-print(f"{sample.n} segments to annotate, the first three: {', '.join(sample.ids[:3])}")
+print(f"{sample.n} segments to rate, the first three: {', '.join(sample.ids[:3])}")
 for ratings, documents in sorted(spread.items()):
-    print(f"  {documents:3d} documents with {ratings} of their segments")
+    print(f"  {ratings} per document: {documents} documents")
 
-print("\nmean of each metric:      pool   sample   (drawn so that they agree)")
+# The metrics have nearly the same mean in the sample as in the pool.
+print("\nmean of each metric:      pool   sample")
 for name, scores in pool.metrics.items():
     inside = (sample.design.weights * scores[sample.indices]).sum()
     print(f"  {name:18s} {scores.mean():9.3f} {inside:8.3f}")

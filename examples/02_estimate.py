@@ -1,4 +1,7 @@
-"""From 200 ratings and the metrics to the score of the whole test set."""
+"""Estimate the score of the whole test set from 200 ratings and the metrics.
+
+The same data are estimated in four ways, and each interval is drawn beside the true score.
+"""
 
 from fewgold.bounds import STaR
 from fewgold.datasets import load_demo
@@ -7,9 +10,9 @@ from fewgold.estimators import Mean, Ridge
 from fewgold.samplers import Balanced, SimpleRandom
 
 pool, gold = load_demo()
-human = dict(zip(pool.ids.tolist(), gold.tolist(), strict=True))  # what raters would answer
+human = dict(zip(pool.ids.tolist(), gold.tolist(), strict=True))  # what raters would say
 
-# One plain random sample, three ways to look at it.
+# One plain random sample, estimated in three ways.
 sample = SimpleRandom().draw(pool, 200, rng=7)
 ratings = sample.rate({i: human[i] for i in sample.ids.tolist()}, limits="mqm")
 made = {
@@ -18,14 +21,14 @@ made = {
     "guaranteed": Mean(bound=STaR()).estimate(ratings),
 }
 
-# Better still: let the metrics choose the sample, too.
+# Better still: use the metrics to choose the sample, too.
 estimator = Ridge(sampler=Balanced(), higher_is_better=False)
 sample = estimator.select(pool, budget=200, rng=7)
 ratings = sample.rate({i: human[i] for i in sample.ids.tolist()}, limits="mqm")
 made["recommended"] = estimator.estimate(ratings)
 print(made["recommended"].summary())
 
-try:  # a gap is an error, because leaving segments out would bias the estimate
+try:  # a missing rating is an error, because leaving segments out would bias the estimate
     sample.rate({i: human[i] for i in sample.ids[3:].tolist()})
 except DataError as error:
     print(f"\n{error}")

@@ -1,4 +1,4 @@
-"""Fifty ratings were not enough: fifty more, with an estimate that stays valid."""
+"""Add fifty ratings at a time, and estimate from all of them after each wave."""
 
 from fewgold.datasets import load_demo
 from fewgold.estimators import Ridge
@@ -23,4 +23,4 @@ for seed in range(2, 7):
     low, high = estimate.interval()
     print(f"{ratings.n:7d} {estimate.value:7.3f}   {low:.3f} to {high:.3f} {bar(low, high)}")
     sample = estimator.select(pool, budget=50, given=ratings, rng=seed)  # 50 new segments
-    ratings = sample.rate(gold[sample.indices])  # all ratings so far, both waves weighted
+    ratings = sample.rate(gold[sample.indices])  # all ratings so far, with the right weights

@@ -1,4 +1,4 @@
-"""Rate in random order, look after every rating, and stop when the interval is narrow enough."""
+"""Rate in random order, look as often as you like, and stop when the interval is narrow enough."""
 
 from fewgold.bounds import sequence
 from fewgold.datasets import load_demo
@@ -7,11 +7,11 @@ from fewgold.samplers import SimpleRandom
 pool, gold = load_demo("zhen")
 TOLERANCE = 0.5  # MQM points, to either side
 
-# Before: what would it cost? Last year's system stands for this year's.
+# Before: how many ratings will it take? Scores of last year's system give an idea.
 _, last_year = load_demo("zhen", system="beta")
 print(sequence.expected(last_year, [0.3, TOLERANCE, 1.0], limits="mqm", draws=50).summary(), "\n")
 
-# During: every segment in random order, the next one is rated as long as the monitor says so.
+# During: rate the segments in random order, twenty at a time, until the monitor says stop.
 order = SimpleRandom().draw(pool, 1.0, rng=7)
 monitor = sequence.Monitor(pool, limits="mqm", tolerance=TOLERANCE, metric="comet")
 while not monitor.stop:

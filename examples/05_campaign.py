@@ -1,4 +1,4 @@
-"""A campaign: draw, send out, take answers as they come, top up, and report."""
+"""Run a campaign: draw segments, send them out, import answers, add a wave, and report."""
 
 import sys
 import tempfile
@@ -12,31 +12,31 @@ human = dict(zip(pool.ids.tolist(), gold.tolist(), strict=True))
 
 
 def people(tasks: formats.Tasks, rater: str) -> list[formats.Rating]:
-    """What a rater thinks of the segments that are to be rated."""
+    """The answers of a rater to the segments that are to be rated."""
     return [formats.Rating(s.key, human[s.id], rater) for s in tasks.to_rate]
 
 
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     with Campaign.create(folder / "study", pool, seed=1, limits="mqm", tolerance=0.3) as study:
-        # Monday: choose, and write what Label Studio imports.
+        # Monday: choose segments, and write tasks for Label Studio.
         study.select(80)
         tool = formats.get("label-studio")
         tool.write_tasks(study.tasks(context=2), folder / "tasks.json")
 
-        # Wednesday: an export of Label Studio comes back, with half of the answers.
+        # Wednesday: Label Studio's export has half of the answers.
         answers = people(study.tasks(), "ann")
         tool.write_ratings(study.tasks("all"), answers[:40], folder / "export.json")
         print(study.import_file(folder / "export.json").stored, "answers stored")
-        print("if chance left the rest out:", study.estimate("at-random"))
+        print("if the others are missing at random:", study.estimate("at-random"))
 
-        # Thursday: the rest. Some come for the second time, which is noticed.
+        # Thursday: the rest. Some answers come a second time, and are not counted twice.
         receipt = study.add(answers[30:])
-        print(f"{receipt.stored} stored, {receipt.known} known already")
+        print(f"{receipt.stored} stored, {receipt.known} already known")
 
-        # Friday: as many more as the tolerance takes, rated by somebody else.
+        # Friday: add as many segments as the tolerance needs, rated by somebody else.
         goal = study.status().goal
-        print(f"± {goal['half_width']:.2f}; ± {goal['tolerance']} takes {goal['more']} more")
+        print(f"± {goal['half_width']:.2f} so far; ± {goal['tolerance']} needs {goal['more']} more")
         study.more(goal["more"])
         study.add(people(study.tasks(), "bob"))
         print()

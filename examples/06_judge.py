@@ -1,4 +1,4 @@
-"""An LLM judge passes or fails every answer, people rate some: what is the true success rate?"""
+"""Correct the pass rate of an LLM judge with the help of a few human ratings."""
 
 from fewgold import Pool
 from fewgold.bayes import BinaryPosterior, significance, success_rates
@@ -12,7 +12,7 @@ def bar(low: float, high: float) -> str:
     return " " * round(60 * (low - 0.4)) + "█" * max(1, round(60 * (high - low)))
 
 
-# The judge at its word, and corrected by the 150 answers of each assistant that people rated.
+# What the judge says, and the rate corrected by the 150 answers per assistant that people rated.
 rates = success_rates(frame, human="passed", metric="judge", system="system")
 print("assistant   judge says   corrected       truth")
 for row in rates.to_frame().to_dict("records"):
@@ -23,8 +23,8 @@ for row in rates.to_frame().to_dict("records"):
 
 print("\n" + significance(rates.posteriors, correction="holm").summary())
 
-# The same for one assistant as a study: choose, have rated, estimate. Its confidence in bins tells
-# more than its verdict.
+# The same for one assistant as a study: choose, rate, estimate. The judge's confidence, sorted into
+# bins, contains more information than its verdict.
 one = frame[frame["system"] == "chatty"]
 pool = Pool.from_table(one, id="item", metrics=["judge", "confidence"])
 answers = dict(zip(one["item"], one["truth"], strict=True))

@@ -1,4 +1,4 @@
-"""Which of these systems is best? Rate them all on the same few segments."""
+"""Compare five systems, rated on the same few segments."""
 
 import numpy as np
 
@@ -9,16 +9,16 @@ from fewgold.registry import sampler
 RATERS = [f"rater{k}" for k in range(1, 7)]
 METRICS = ["comet", "bleurt", "chrf", "ter"]
 
-# A row for each segment and system, with metrics for all of them.
+# The table has one row per segment and system, with metrics in every row.
 table = demo_frame("zhen")
 pool = joint_pool(table, id="segment", system="system", document="document", metrics=METRICS)
 
-# One draw for all systems, balanced on the metrics averaged over systems.
+# Draw the same segments for all systems, balanced on the metrics averaged over systems.
 sample = sampler("docs-balanced").draw(pool, 120, rng=7)
 print(sample)
 
-# People rate every system on those segments; here we look up what they said. Three of six raters
-# see each output.
+# People rate every system on these segments. Here we look up what they said: three of six raters
+# saw each output.
 table[RATERS] = table[RATERS].where(table["segment"].isin(sample.ids))
 
 result = compare(
@@ -37,7 +37,7 @@ print(result.rank_probabilities().round(2).to_string())
 print("\nraters")
 print(result.raters().round(2).to_string(index=False))
 
-# Had each system been rated on other segments, the same number of ratings would say less.
+# If each system had its own segments, the same number of ratings would tell us less.
 lot = np.random.default_rng(1).permutation(np.asarray(table["segment"].unique()))
 own = {name: set(lot[120 * k : 120 * k + 120]) for k, name in enumerate(result.systems)}
 apart = demo_frame("zhen")
@@ -46,6 +46,6 @@ rated = [segment in own[name] for segment, name in pairs]
 apart.loc[~np.array(rated), RATERS] = np.nan
 other = compare(apart, human=RATERS, system="system", id="segment", metrics=METRICS, limits="mqm")
 ratio = (other.differences()["se"].mean() / result.differences()["se"].mean()) ** 2
-print(f"\non different segments differences have {ratio:.1f} times the variance")
+print(f"\nwith different segments, differences have {ratio:.1f} times the variance")
 
-# result.save("results") writes tables and plots; result.plot("ranks") draws one.
+# result.save("results") writes all tables and plots; result.plot("ranks") draws one plot.

@@ -1,4 +1,4 @@
-"""Which strategy would have worked best on data that are rated already?"""
+"""Find out which strategy would have worked best on data that are already rated."""
 
 import sys
 import tempfile
@@ -10,10 +10,10 @@ from fewgold.datasets import demo_systems, load_demo
 from fewgold.estimators import KNN, Learned
 from fewgold.samplers import Balanced
 
-# Two systems whose every segment was rated: the truth is known, so the error of a study is too.
+# All segments of these two systems are rated, so we know the true score and the error of a study.
 systems = {name: load_demo("zhen", system=name) for name in demo_systems("zhen")[:2]}
 
-# Strategies by name, or your own.
+# Strategies of fewgold by name, and one of your own.
 strategies = {
     "docs-prop+mean": "docs-prop+mean",
     "random+cv-multi": "random+cv-multi",
@@ -26,13 +26,13 @@ simulation = fg.simulate(
 )  # fmt: skip
 print(simulation.summary())
 
-# One row a pool, strategy and budget, for your own tables.
+# One row per pool, strategy and budget, for your own tables.
 frame = simulation.to_frame()
 best = frame.loc[frame.groupby(["pool", "budget"])["abs_error"].idxmin()]
 print("\nlowest error in each cell")
 print(best[["pool", "budget", "n", "strategy", "abs_error", "abs_error_mc"]].to_string(index=False))
 
-# The same as one page with tables and plots, to look at in a browser.
+# A page with tables and plots, for the browser.
 place = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "strategies.html"
 simulation.to_html(place)
 print(f"\npage: {place}")

@@ -1,4 +1,4 @@
-"""A sampler of your own: one class with one method, and the checks that tell whether it holds."""
+"""Write a sampler of your own: a class with one method. Then check that it is correct."""
 
 from dataclasses import dataclass
 
@@ -13,17 +13,17 @@ from fewgold.testing import check_sampler
 
 @dataclass(frozen=True)
 class ShortFirst(Sampler):
-    """Two strata, cheap segments and dear ones, with half of the budget each."""
+    """Two strata, cheap and expensive segments, with half of the budget each."""
 
     def _draw(self, pool, n, draws, rng):
         cost = np.ones(len(pool)) if pool.cost is None else pool.cost
-        dear = cost.argsort(kind="stable").argsort(kind="stable") >= len(pool) // 2
-        sizes = np.array([(~dear).sum(), dear.sum()])
+        costly = cost.argsort(kind="stable").argsort(kind="stable") >= len(pool) // 2
+        sizes = np.array([(~costly).sum(), costly.sum()])
         first = int(np.clip(n // 2, n - sizes[1], sizes[0]))
-        if n < 4 or first < 2:  # too few to tell two spreads: one stratum
+        if n < 4 or first < 2:  # too few for two strata
             return SimpleRandom()._draw(pool, n, draws, rng)
         counts = np.array([first, n - first])
-        key = rng.random((draws, len(pool))) + dear
+        key = rng.random((draws, len(pool))) + costly
         order = key.argsort(axis=-1)
         rows = np.concatenate([order[:, :first], order[:, sizes[0] : sizes[0] + n - first]], -1)
         stratum = np.broadcast_to(np.repeat([0, 1], counts), rows.shape)

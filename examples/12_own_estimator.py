@@ -1,4 +1,4 @@
-"""An estimator of your own: it says what is left over, the design does the rest."""
+"""Write an estimator of your own: it returns the residuals, and the design does the rest."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A bound of your own, and how often it covers."""
+"""Write a bound of your own, which makes intervals, and count how often these hold."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,7 +14,7 @@ from fewgold.testing import check_bound
 
 @dataclass(frozen=True)
 class Chebyshev(Bound):
-    """Value plus or minus se / √(1 − confidence): wide, but right for any shape, given the se."""
+    """Value ± se / √(1 − confidence): wide, but right for any distribution with this se."""
 
     name: ClassVar[str] = "chebyshev"
     kind: ClassVar[str] = "approximate"

@@ -1,9 +1,9 @@
-"""Make the tables of Saldías et al. (2022) again, here on embedded synthetic data."""
+"""Reproduce the tables of Saldías et al. (2022), here on synthetic data."""
 
 from fewgold.reproduce import saldias
 
-# The public WMT20 files take the place of the embedded data if you leave data= and systems= out
-# (set FEWGOLD_DATA to their folder). The paper has 100 draws and ten sizes.
+# To use the public WMT20 files instead, leave out data= and systems= and set FEWGOLD_DATA to their
+# folder. The paper has 100 draws and ten sizes.
 made = saldias(
     draws=60,
     budgets=[0.05, 0.10],
@@ -12,12 +12,12 @@ made = saldias(
     incremental=False,
 )
 
-# The paper's figures beside ours, a line for each method.
+# The paper's figures and ours, with one line per method.
 table = made.tables["table4"]
 columns = ["strategy", "kind", "printed_ratio", "ratio", "ratio_mc"]
 print(table.loc[table["data"] != "", columns].round(3).to_string(index=False))
 
-# What the paper says, and what these data say of it.
+# The paper's findings, and whether they hold on these data.
 for finding in made.findings:
     print(f"\n{finding.verdict:14}{finding.sentence}")
     for check in finding.checks:
