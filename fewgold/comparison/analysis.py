@@ -60,43 +60,43 @@ def compare(
     Parameters
     ----------
     frame
-        Any dataframe with one row per segment and system (and rater). The score is empty where
-        nobody rated. All segments of the table are the pool that the result is about.
+        Any dataframe with one row per segment and system (and rater). The score is empty if nobody
+        rated. The segments of the table are the pool that the result is about.
     human
         Column of human scores, or several columns, one per rater.
     system, id, document
-        Columns. Ids name segments and are the same for all systems.
+        Column names. Ids identify segments and are the same for all systems.
     metrics
-        Automatic metrics of every output, a control where they help. Never human scores.
+        Automatic metrics of every output, used as controls if they help. Never human scores.
     rater
         Column that says who rated; scores of several raters are averaged.
     sample
-        How the rated segments were drawn (from `joint_pool`). Otherwise they are taken for a
+        How the rated segments were drawn (from `joint_pool`). Otherwise they are treated as a
         simple random sample of the pool, which is right only if they were chosen at random.
     target
         ``"pool"``: the scores that the systems would have if every segment of the table had been
         rated. ``"process"``: their scores on new text like this. Default: the pool, or the process
-        where every segment is rated.
+        if every segment is rated.
     unit
-        What varies independently: ``"segment"`` or ``"document"``. Default: documents where these
-        were rated as a whole, or for the target "process" if documents are known; else segments.
+        What varies independently: ``"segment"`` or ``"document"``. Default: documents if these were
+        rated as a whole, or if they are known and the target is "process"; else segments.
     correction
-        ``"holm"`` (no false finding at all), ``"fdr"`` (few among the findings) or ``"none"``.
-        Groups and intervals of ranks are always by Holm.
+        ``"holm"`` (no false finding), ``"fdr"`` (few among the findings) or ``"none"``. Groups and
+        intervals of ranks always use Holm.
     level
-        Chance of error that is accepted; intervals have the confidence 1 − level.
+        Accepted probability of error; intervals have the confidence 1 − level.
     higher_is_better
-        False for MQM-like penalties. Default: read from the name of the column or scale, or from
-        the metrics, which the result says.
+        False for MQM-like penalties. Default: inferred from the name of the column or scale, or
+        from the metrics; the result says how.
     limits
         Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``.
     control
         ``"auto"`` uses metrics for differences if they narrow them out of sample, ``"never"``
         does not.
     adjust_raters
-        Take the bias of each rater out of the scores first.
+        Remove the bias of each rater from the scores first.
     orientation
-        Of the metrics, as in `Pool`.
+        Orientation of the metrics, as in `Pool`.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def compare(
         told["raters"] = f"{len(people.names)}-{_digest(ratings)}"
         if adjust_raters:
             told["raters"] += "-adjusted"
-            if limits is not None:  # scores without the bias may leave the scale
+            if limits is not None:  # scores with biases removed may leave the scale
                 told["scale"] = "{:.10g}-{:.10g}".format(*(as_limits(limits) or ()))
     elif adjust_raters:
         raise DataError("adjust_raters needs to know who rated: name the column with rater=….")
@@ -171,10 +171,10 @@ def compare(
     _check(table, scores, None if adjust_raters else ends)
     process = facts["target"] == "process"
     if any(usable) and process and control == "auto":
-        notes.append("metrics are not used where new segments are meant")
+        notes.append("metrics are not used for results about new segments")
     if process:
         usable = [()] * len(table.systems)
-    # Scores of the systems by themselves, then differences of pairs.
+    # Scores of single systems, then differences of pairs.
     estimates = system_estimates(
         table, rows, design, pools, metrics=usable, orientation=signs, higher=higher, info=info,
         limits=None if adjust_raters else ends,
@@ -242,16 +242,16 @@ def compare_samples(
     correction: str = "holm",
     level: float = 0.05,
 ) -> Comparison:
-    """Compare systems that each have a sample and a pool of their own.
+    """Compare systems that each have their own sample and pool.
 
-    Each score is adjusted by the metrics of its own pool (`Ridge`). Segments are known by their
-    ids: those rated for two systems count as pairs, the others as independent draws. Systems on
-    different outputs, such as two versions of a product on different traffic, share none.
+    Each score is adjusted by the metrics of its own pool (`Ridge`). Segments are identified by
+    their ids: those rated for two systems count as pairs, the others as independent draws. Systems
+    on different outputs, such as two versions of a product on different traffic, share none.
 
     Parameters
     ----------
     samples
-        The ratings of each system, by its name.
+        The ratings of each system, by name.
     higher_is_better, correction, level
         As in `compare`.
 
@@ -299,7 +299,7 @@ def compare_samples(
         if all(whole) and all(r.sample.pool.documents is not None for r in every):
             names = sample.pool.codes if sample.pool.documents is None else sample.pool.documents
         elif made.design.units is not None:
-            # Documents here and segments there: nothing is known of what they share.
+            # Documents for one and segments for the other: their overlap is unknown.
             names = np.arange(len(sample.pool))
         names = names.astype(str)
         placed.append(Placed.of(made, names[sample.indices], names))
@@ -356,7 +356,7 @@ def compare_samples(
 
 
 def _direction_of(every: Sequence[Ratings]) -> tuple[bool, str]:
-    """Whether higher scores are better, by the metrics that all pools have."""
+    """Whether higher scores are better, judged by the metrics that all pools have."""
     pools = [r.sample.pool for r in every]
     common = [m for m in pools[0].metrics if all(m in p.metrics for p in pools)]
     metrics = {m: [r.sample.pool.matrix([m])[0][r.sample.indices] for r in every] for m in common}
@@ -373,16 +373,15 @@ def _direction_of(every: Sequence[Ratings]) -> tuple[bool, str]:
 
 
 def _about_pools(systems: Sequence[str], pools: BoolArray) -> list[str]:
-    """A note on the pool of each score, where systems were run on different segments."""
+    """A note on the pool of each score, if systems were run on different segments."""
     if pools.all():
         return []
     counts = pools.sum(-1)
     each = [f"{name} {count}" for name, count in zip(systems, counts, strict=True)]
     both = int(pools.all(0).sum())
     return [
-        "systems have outputs of different segments, and each score is about those of its own: "
-        f"{listed(each)}, of which {both} are the same, so a difference may "
-        "be due to the segments"
+        "systems have outputs for different segments, and each score is about the system's own: "
+        f"{listed(each)}, of which {both} are shared, so a difference may be due to the segments"
     ]
 
 
@@ -406,14 +405,14 @@ def _about_gaps(
             which = f"{len(separate)} pairs, such as {which},"
         seen = factor[np.isfinite(factor)]
         cost = (
-            f"about 1/{np.median(seen):.1f} of the variance of separate ones, as the shared "
-            "segments tell"
+            f"about 1/{np.median(seen):.1f} of the variance of separate ones, judging by the "
+            "shared segments"
             if seen.size
             else "1/2 to 1/5 of the variance of separate ones on public test sets of translation"
         )
         notes.append(
             f"{which} share few segments ({count[i, j]}) and are compared on all segments rated "
-            "for either, as if these were chosen at random. Differences on the same segments "
+            "for either, as if these were chosen at random; differences on the same segments "
             f"have {cost}"
         )
     return notes
@@ -430,7 +429,9 @@ def _about_raters(
             "ratings of different systems on the same segments"
         )
     if not people.connected:
-        notes.append("some raters share nothing with the others: their biases are not comparable")
+        notes.append(
+            "some raters share no segments with the others: their biases are not comparable"
+        )
     if np.isnan(people.bias).any():
         lone = people.names[int(np.isnan(people.bias).argmax())]
         notes.append(f"the bias of {lone} is unknown: nobody else rated the same outputs")
@@ -477,8 +478,8 @@ def _usable(
     total = int((pools & table.present).sum())
     for name, count in gaps.items():
         notes.append(
-            f"metric {name!r} has no value for {count} of {total} outputs and was left "
-            "out where it is missing"
+            f"metric {name!r} has no value for {count} of {total} outputs and was not used for "
+            "those systems"
         )
     for name, system in constant.items():
         notes.append(f"metric {name!r} is constant for {system} and was left out there")
@@ -495,9 +496,9 @@ def _usable(
 def _common(
     table: ScoreTable, usable: Sequence[tuple[str, ...]], pools: BoolArray, rows: IntArray
 ) -> FloatArray | None:
-    """Metrics that all systems have on the same pool, mean 0 for each system, one scale: (p, S, n).
+    """Metrics that all systems have on the same pool, centred by system, on one scale: (p, S, n).
 
-    None where there are none.
+    None if there are none.
     """
     names = [name for name in usable[0] if all(name in mine for mine in usable)]
     if not names or not pools.all():
@@ -513,8 +514,7 @@ def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | 
     if few:
         raise DataError(
             f"the system {few[0]!r} has {int(counts.min())} rated segments; at least two are "
-            "needed. "
-            "Have it rated on the segments of the others, or leave it out."
+            "needed. Rate it on the segments of the others, or leave it out."
         )
     if limits is not None:
         seen = scores[np.isfinite(scores)]
@@ -522,7 +522,7 @@ def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | 
         if outside.size:
             raise DataError(
                 f"{outside.size} scores lie outside the scale {limits[0]:g} to {limits[1]:g}, "
-                f"first {outside[0]:g}. Correct them, or the limits."
+                f"first {outside[0]:g}. Correct the scores or the limits."
             )
 
 
@@ -534,8 +534,8 @@ def _with_flat(
 ) -> Pairs:
     """Half-widths of differences to a system whose ratings are all equal.
 
-    The possible error of the equal ratings follows from the scale (the rule of three) and is added
-    to the half-width of the other system; without the scale nothing is known.
+    The possible error of the equal ratings comes from the scale (the rule of three) and is added to
+    the half-width of the other system; without the scale it is unknown.
     """
     one = pairs.spreadless & np.isfinite(pairs.variance)
     if not one.any():

@@ -1,18 +1,18 @@
-"""Several systems ranked from verdicts on pairs of their outputs: Bradley and Terry's model.
+"""Rank several systems from verdicts on pairs of outputs, with the Bradley–Terry model.
 
 P(i is preferred to j) = 1/(1 + exp(θ_j − θ_i)); a tie is half a win of each. People judge a sample
-of the pairs, a judge may have judged all of them. The estimand is the strengths θ that fit the
-verdicts which people would give on all pairs of the table: they solve
+of the pairs; an automatic judge may have judged all of them. The estimand is the strengths θ fitted
+to the verdicts that people would give on all pairs of the table: they solve
 
     mean over the pool of x (y − p(θ)) = 0,    p = 1/(1 + exp(−x·θ)),
 
 where x is +1 for the first system of the pair and −1 for the second, and y is 1, ½ or 0. The mean
-is estimated as any other (one rule, one variance): with the judge's own residuals e about the
-strengths that fit its verdicts, whose mean over the pool is known,
+is estimated like any other (one rule, one variance), using the judge's own residuals e from the
+strengths that fit its verdicts, whose mean over the pool is known:
 
     design mean of x (y − p(θ) − β e)  +  β · mean over the pool of x e  =  0.
 
-Intervals are those of a sandwich: H⁻¹ V H⁻¹, with V the design's variance of that mean and H the
+Intervals use the sandwich variance H⁻¹ V H⁻¹, with V the design's variance of that mean and H the
 mean of x xᵀ p (1 − p) over the pool. They are valid even if the model is wrong.
 
 References
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STEPS, _CLOSE, _FAR = 100, 1e-10, 30.0
-# A hint of a penalty for the judge, whose own strengths may have no end; it is only a control.
+# A tiny penalty for the judge, whose own strengths may be infinite; it is only a control.
 _HOLD = 1e-4
 
 
@@ -61,18 +61,18 @@ class PairRanking:
     Attributes
     ----------
     systems
-        Their names, the strongest first.
+        Names of the systems, the strongest first.
     strength
         θ of each, (S,), in log-odds with mean 0.
     covariance, df
-        Of the strengths, (S, S), and their degrees of freedom.
+        Covariance of the strengths, (S, S), and its degrees of freedom.
     people, judged
         Strengths from people's verdicts alone, and from the judge's; NaN without a judge.
     counts
-        One row per system: ``pairs`` that people judged, ``wins``, ``ties``, ``losses`` and
-        ``both_bad``, which are among the ties.
+        One row per system: ``pairs`` that people judged, ``wins``, ``ties``, ``losses``, and
+        ``both_bad`` (included in the ties).
     gain
-        Share of the variance that the judge removed.
+        Share of the variance removed by the judge.
     rated, pool_size
         Pairs that people judged, and all pairs.
     target
@@ -124,9 +124,10 @@ class PairRanking:
     def to_frame(self) -> pd.DataFrame:
         """One row per system, the strongest first.
 
-        ``strength`` in log-odds about the mean of all systems; ``share`` of the points that the
-        system gets against the others, each as often, with ties as half a point; both with ``low``
-        and ``high`` ends of an interval. ``group`` and ranks go by tests of all pairs of systems.
+        ``strength`` in log-odds relative to the mean of all systems; ``share`` of the points
+        against the others, each met equally often, with ties as half a point; both with ``low`` and
+        ``high`` ends of an interval. ``group`` and ranks are based on tests of all pairs of
+        systems.
         """
         import pandas as pd
 
@@ -158,7 +159,7 @@ class PairRanking:
         return chance.sum(1) / (size - 1), np.sqrt(np.maximum(variance, 0.0))
 
     def differences(self) -> pd.DataFrame:
-        """One row per pair of systems: the chance that the first is preferred, and its test.
+        """One row per pair of systems: the probability that the first is preferred, and its test.
 
         Intervals are for one pair each; ``p_adjusted`` and ``significant`` are for all together.
         """
@@ -196,7 +197,7 @@ class PairRanking:
             )
         lines.append("")
         for row in self.differences().to_dict("records"):
-            sure = "" if row["significant"] else ", not told apart"
+            sure = "" if row["significant"] else ", not distinguishable"
             lines.append(
                 f"{row['first']} preferred to {row['second']}: {row['preferred']:.3f} "
                 f"({row['low']:.3f} to {row['high']:.3f}), p = {row['p_adjusted']:.3g}{sure}"
@@ -205,9 +206,7 @@ class PairRanking:
         told = f"{self.rated:,} of {self.pool_size:,} pairs judged by people"
         if self.judges:
             told += f"; {listed(list(self.judges))} judged all and " + (
-                f"took away {self.gain:.0%} of the variance"
-                if self.gain > 0.005
-                else "did not help"
+                f"removed {self.gain:.0%} of the variance" if self.gain > 0.005 else "did not help"
             )
         end = [told + ".", "points: share of wins against the others, a tie being half a win.",
                "Intervals are approximate (sandwich); p values are corrected for all pairs "
@@ -226,7 +225,7 @@ class PairRanking:
         return found
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Share of the points of each system, with its interval."""
+        """Plot each system's share of the points, with its interval."""
         from fewgold.plots import corrected_forest
 
         frame = self.to_frame()
@@ -259,15 +258,15 @@ def bradley_terry(
     level: float = 0.05,
     correction: str = "holm",
 ) -> PairRanking:
-    """Rank systems from people's verdicts on some pairs of outputs, and a judge's on all of them.
+    """Rank systems from human verdicts on some pairs of outputs, and a judge's on all of them.
 
     Parameters
     ----------
     frame
-        One row per pair of outputs. Where the human verdict is empty, nobody judged the pair.
+        One row per pair of outputs. An empty human verdict means that nobody judged the pair.
     human, judges
-        Columns of verdicts: A, B and tie (or left, right, both bad and the like, or the names of
-        the systems), or numbers above 0 where the first is better.
+        Columns of verdicts: A, B and tie (or left, right, both bad and similar words, or the names
+        of the systems), or numbers above 0 if the first is better.
     first, second
         Columns with the names of the two systems of each pair.
     chosen
@@ -277,9 +276,9 @@ def bradley_terry(
     tie
         Numbers no further than this from 0 are ties.
     target
-        ``"pool"``: these very pairs. ``"process"``: the systems that made them.
+        ``"pool"``: for these pairs. ``"process"``: for the systems that made them.
     level, correction
-        Of the tests of all pairs of systems; see `compare`.
+        Correction for the tests of all pairs of systems; see `compare`.
 
     Examples
     --------
@@ -310,8 +309,8 @@ def bradley_terry(
         rows, design = np.flatnonzero(judged), chosen
         if design.n != rows.size or design.size != len(frame):
             raise DataError(
-                f"the design is of {design.n} of {design.size} pairs, but {rows.size} of "
-                f"{len(frame)} rows have a verdict of people."
+                f"the design is for {design.n} of {design.size} pairs, but {rows.size} of "
+                f"{len(frame)} rows have a human verdict."
             )
     else:
         how = Chosen.parse(chosen)
@@ -377,7 +376,7 @@ def _systems(frame: pd.DataFrame, first: str, second: str) -> tuple[list[str], I
 def _check_links(systems: Sequence[str], one: IntArray, two: IntArray, y: FloatArray) -> None:
     """Refuse verdicts without finite maximum-likelihood strengths (Ford 1957), and say why.
 
-    However the systems are split in two, each part must have points against the other.
+    However the systems are divided into two groups, each group must have points against the other.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -393,8 +392,8 @@ def _check_links(systems: Sequence[str], one: IntArray, two: IntArray, y: FloatA
         told = " and ".join(f"{{{listed(part)}}}" for part in apart[:4])
         raise DataError(
             f"no pair that people judged links {told}{' and others' if apart[4:] else ''}, so "
-            "that they cannot be ranked together. Have pairs between them judged, or rank each "
-            "part by itself."
+            "they cannot be ranked together. Have pairs between them judged, or rank each group "
+            "separately."
         )
     got, gave = y > 0, y < 1
     winners = np.concatenate([one[got], two[gave]])
@@ -412,9 +411,9 @@ def _check_links(systems: Sequence[str], one: IntArray, two: IntArray, y: FloatA
             count = int((np.isin(one, list(inside)) != np.isin(two, list(inside))).sum())
             end = "won" if won else "lost"
             raise DataError(
-                f"{listed(part)} {end} every pair with the other systems ({count}), so that no "
-                f"finite strength follows. Have more of {'its' if len(part) == 1 else 'their'} "
-                f"pairs judged, or leave {'it' if len(part) == 1 else 'them'} out: "
+                f"{listed(part)} {end} every pair with the other systems ({count}), so there is "
+                f"no finite strength. Have more of {'its' if len(part) == 1 else 'their'} pairs "
+                f"judged, or leave {'it' if len(part) == 1 else 'them'} out: "
                 f"{'first' if won else 'last'} place is all that can be said."
             )
 
@@ -426,7 +425,7 @@ def _solve(x: FloatArray, weight: FloatArray, target: FloatArray, hold: float = 
     """
     size = x.shape[1]
     theta = np.zeros(size)
-    one = np.full((size, size), 1.0 / size)  # takes the place of what the sum leaves open
+    one = np.full((size, size), 1.0 / size)  # fixes the sum, which is otherwise undetermined
 
     def objective(t: FloatArray) -> float:
         return float(weight @ np.logaddexp(0.0, x @ t) + hold * (t @ t) / 2 - target @ t)
@@ -449,7 +448,7 @@ def _solve(x: FloatArray, weight: FloatArray, target: FloatArray, hold: float = 
 
 
 def _control(x: FloatArray, said: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A judge's strengths, and the residuals of its verdicts about them: 0 where it has none."""
+    """A judge's strengths, and the residuals of its verdicts from them; 0 without a verdict."""
     given = ~np.isnan(said)
     if not given.any():
         return np.zeros(x.shape[1]), np.zeros(len(x))
@@ -475,7 +474,7 @@ class _Fitted:
 def _fit(
     x: FloatArray, y: FloatArray, rows: IntArray, design: Design, errors: FloatArray, target: str
 ) -> _Fitted:
-    """Strengths with the control of the judges, by itself, and the sandwich."""
+    """Fit the strengths with the judges as controls, and compute the sandwich variance."""
     pool = len(x)
     own, weight = x[rows], np.asarray(design.weights)
     if target == "process":
@@ -483,7 +482,7 @@ def _fit(
     alone = _solve(own, weight, own.T @ (weight * y))
     if np.isnan(alone).any():
         raise DataError(
-            "the verdicts lead to no finite strengths: some system all but always wins or loses. "
+            "the verdicts give no finite strengths: some system almost always wins or loses. "
             "Have more of its pairs judged."
         )
     slopes = _slopes(own, y - expit(own @ alone), weight, errors[:, rows], rows.size)
@@ -504,14 +503,14 @@ def _fit(
 def _slopes(
     x: FloatArray, left: FloatArray, weight: FloatArray, errors: FloatArray, n: int
 ) -> FloatArray:
-    """Slopes of people's residuals on the judges', by least squares; 0 with few verdicts."""
+    """Least-squares slopes of people's residuals on the judges'; 0 with few verdicts."""
     if not len(errors) or n < _LEAST:
         return np.zeros(len(errors))
     root = np.sqrt(weight)
     return np.asarray(np.linalg.lstsq((errors * root).T, left * root, rcond=1e-8)[0])
 
 
-#: Verdicts of people from which judges are used; with fewer, intervals came out too narrow.
+#: Fewest human verdicts for which judges are used; with fewer, intervals were too narrow.
 _LEAST = 50
 
 
@@ -545,7 +544,7 @@ def _sandwich(
     dev = design.deviations(columns)
     meat = dev @ dev.T
     if target == "process" and slopes.any():
-        # The judge's mean over the pool is known for these pairs, and not for all there could be.
+        # The judge's mean is known for these pairs, but not for all possible pairs.
         whole = x * (slopes @ errors)[:, None]
         both = (weight * columns) @ whole[rows] / pool
         meat = meat + np.cov(whole.T, bias=True) / pool + both + both.T

@@ -62,14 +62,14 @@ def for_process(design: Design, units: IntArray | None) -> Design:
 def subset(
     design: Design, keep: BoolArray, *, correct: bool = True, size: int | None = None
 ) -> Design:
-    """The design of some segments, as if these were a random subset: one group, no balance.
+    """The design of some segments, treated as a random subset: one group, no balance.
 
     ``correct=False`` omits the finite population correction. ``size`` is that of the part of the
     pool that these segments represent, if not the whole.
     """
     weights = design.weights[keep] / design.weights[keep].sum()
     inclusion = design.inclusion[keep] * keep.mean()
-    if size is not None:  # as many as the inverse probabilities must add up to
+    if size is not None:  # the size to which the inverse probabilities must add up
         inclusion = np.minimum(inclusion * (1 / inclusion).sum() / size, 1.0)
     # A design whose influence is its weight omits the finite population correction.
     corrected = correct and not np.array_equal(design.influence, design.weights)
@@ -97,7 +97,7 @@ def whole_documents(codes: IntArray, rated: BoolArray) -> bool:
 def rows_of(sample: Sample, table: ScoreTable) -> tuple[IntArray, Design, SampleInfo]:
     """Rows of the sampled segments in the table, and the design of the whole sample."""
     if sample.indices.ndim != 1:
-        raise DataError("compare takes one sample. Of a batch of draws give one: sample.draw(k).")
+        raise DataError("compare takes one sample. From a batch of draws give one: sample.draw(k).")
     if sample.given is not None:  # a top-up: its design is that of both waves together
         sample = sample.rate(np.zeros(sample.n)).sample
     place = {str(i): k for k, i in enumerate(table.ids.tolist())}
@@ -118,8 +118,8 @@ def rows_of(sample: Sample, table: ScoreTable) -> tuple[IntArray, Design, Sample
     beside = np.setdiff1d(np.flatnonzero(rated), rows)
     if beside.size:
         raise DataError(
-            f"{beside.size} rated segments are not in the sample, first "
-            f"{table.ids[beside[0]]}. Leave their scores out, or give the sample that they are in."
+            f"{beside.size} rated segments are not in the sample, first {table.ids[beside[0]]}. "
+            "Remove their scores, or give the sample that contains them."
         )
     return rows, sample.design, sample.info
 
@@ -154,9 +154,9 @@ def setting(
         by_document = codes is not None and (target == "process" or whole)
         unit = "document" if by_document else "segment"
         if by_document:
-            why = "were rated as a whole" if whole else "are what new text comes in"
+            why = "were rated as a whole" if whole else "are how new text arrives"
             notes.append(f"documents {why}, so they are the unit, not segments")
-    # By name, so that intervals by resampling do not depend on the order of the table.
+    # Sorted by name, so that resampling intervals do not depend on the order of the table.
     rows = np.flatnonzero(rated)
     rows = rows[np.argsort(table.ids[rows].astype(str), kind="stable")]
     info = SampleInfo()
@@ -167,9 +167,8 @@ def setting(
         units = codes_of(codes[rows])
     if units is not None and units.max() < 1:
         raise DataError(
-            "all rated segments lie in one document, so nothing can be learned about how "
-            "documents differ. "
-            "Rate segments of two or more, or give unit='segment'."
+            "all rated segments are in one document, so nothing can be learned about how "
+            "documents differ. Rate segments of two or more, or give unit='segment'."
         )
     if sample is None:
         design = plain_design(rows.size, table.ids.size, units, whole, target)
@@ -189,10 +188,10 @@ def setting(
 
 
 def own_pools(table: ScoreTable) -> BoolArray:
-    """The segments that the score of each system is about: (S, N).
+    """The pool of each system's score, as a mask of segments: (S, N).
 
-    A system has a pool of its own where the table lists outputs of it that nobody rated, but not
-    for every segment. Where only rated outputs are listed, the pool is taken to be that of all.
+    A system has its own pool if the table lists unrated outputs of it, but not for every segment.
+    If only rated outputs are listed, the pool is assumed to be that of all systems.
     """
     listed = table.present
     more = (listed & ~np.isfinite(table.human)).any(-1, keepdims=True)

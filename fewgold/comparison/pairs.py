@@ -18,7 +18,7 @@ from fewgold.estimators.linear import plain_mean
 
 # Ridge penalties, relative to the mean square of a metric's deviations.
 STRENGTHS = (0.01, 0.1, 1.0, 10.0)
-#: Share of the variance that metrics must take away, out of sample, to be used.
+#: Share of the variance that metrics must remove, out of sample, to be used.
 MARGIN = 0.03
 _LEAST_UNITS = 20
 
@@ -26,7 +26,7 @@ _LEAST_UNITS = 20
 class CommonSlopes(NamedTuple):
     """Slopes (..., p), residual unit deviations (..., S, u), and the share of variance removed.
 
-    Where the control is not worth it, slopes are 0 and the deviations those of the scores.
+    If the control does not help enough, slopes are 0 and the deviations are those of the scores.
     """
 
     slopes: FloatArray
@@ -41,8 +41,8 @@ def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> Co
     deviations, and differences stay consistent, (A − B) + (B − C) = A − C.
 
     The penalty is chosen, and the gain is measured, with each unit (segment, or document that was
-    drawn whole) predicted by slopes from all the others. The deviations returned are those
-    predictions' errors, so the variance shows what the slopes cost.
+    drawn whole) predicted by slopes from all the others. The returned deviations are the errors of
+    those predictions, so the variance includes the cost of fitting slopes.
 
     Parameters
     ----------
@@ -92,10 +92,10 @@ def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> Co
 class Pairs:
     """Row system minus column system: estimate, its variance and degrees of freedom, (..., S, S).
 
-    ``spreadless`` marks pairs whose differences (or whose ratings, if of separate segments) are
-    all the same, so that nothing is known of their spread; their variance is infinite. ``gain``
-    (...) is the share of the variance that metrics removed, 0 where they were not used, and
-    ``slopes`` (..., p) are their coefficients.
+    ``spreadless`` marks pairs whose differences (or ratings, for separate segments) are all equal,
+    so their spread is unknown; their variance is infinite. ``gain`` (...) is the share of the
+    variance that metrics removed, 0 where they were not used, and ``slopes`` (..., p) are their
+    coefficients.
     """
 
     value: FloatArray
@@ -114,11 +114,11 @@ class Pairs:
         return np.asarray(stdtr(np.maximum(self.df, 1.0), -self._ratio()))
 
     def p_values(self) -> FloatArray:
-        """Two-sided, of no difference: (..., S, S)."""
+        """Two-sided p-values of no difference: (..., S, S)."""
         return np.asarray(2 * stdtr(np.maximum(self.df, 1.0), -np.abs(self._ratio())))
 
     def _ratio(self) -> FloatArray:
-        """Estimate over standard error; 0 if nothing is known, infinite if nothing is unknown."""
+        """Estimate over standard error; 0 if the error is infinite, infinite if the error is 0."""
         se = self.se
         known = np.isfinite(se) & (se > 0)
         ratio = np.where(known, self.value, 0.0) / np.where(known, se, 1.0)
@@ -127,7 +127,7 @@ class Pairs:
 
 
 def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None = None) -> Pairs:
-    """All differences where every system was rated on the same segments.
+    """All differences, if every system was rated on the same segments.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
 
     Examples
     --------
-    Three systems, four of ten segments; the third is the first, one point lower.
+    Three systems, rated on four of ten segments; the third is always one point below the first.
 
     >>> from fewgold.comparison.designs import plain_design
     >>> design = plain_design(4, 10, None, False, "pool")
@@ -161,7 +161,7 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
         means = design.means(scores) - (slopes[..., None, :] @ off)[..., 0, :]
         columns = scores - (slopes[..., None, None] * metrics).sum(-3)
     value = np.asarray(means[..., :, None] - means[..., None, :])
-    # A difference of rounding errors alone is none.
+    # Differences due to rounding count as 0.
     size = np.abs(scores).max((-1, -2))[..., None, None]
     value = np.where(np.abs(value) <= 1e-12 * size, 0.0, value)
     variance = np.zeros(value.shape)
@@ -170,7 +170,7 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
         for j in range(i):
             apart = left[..., i, :] - left[..., j, :]
             square = np.vecdot(apart, apart)
-            if design.documents is not None:  # as for any single score: `LinearEstimate.se`
+            if design.documents is not None:  # as in any single score: `LinearEstimate.se`
                 apart = columns[..., i, None, :] - columns[..., j, None, :]
                 square = square * design._document_factor(apart)[..., 0]
             variance[..., i, j] = variance[..., j, i] = square
@@ -202,7 +202,7 @@ class Placed:
 
     @classmethod
     def of(cls, made: LinearEstimate, rated: NDArray[Any], pool: NDArray[Any]) -> Placed:
-        """From the name of the unit of each rating (n,), and of each segment of the pool."""
+        """Build from the unit names of the ratings (n,) and of the segments of the pool."""
         codes = made.design.units
         if codes is not None:
             rated = rated[np.unique(codes, return_index=True)[1]]
@@ -210,7 +210,7 @@ class Placed:
 
     @property
     def share(self) -> float:
-        """Share of the pool that was drawn; 0 where there is no finite population correction."""
+        """Share of the pool that was drawn; 0 without a finite population correction."""
         design = self.estimate.design
         if np.array_equal(design.influence, design.weights):
             return 0.0
@@ -218,21 +218,21 @@ class Placed:
 
     @property
     def deviations(self) -> FloatArray:
-        """Deviations of the units, without what balance adds after them: (u,)."""
+        """Deviations of the units, without those added for balance: (u,)."""
         return self.estimate.deviations()[: self.units.size]
 
 
 def apart(a: Placed, b: Placed) -> tuple[float, float, float, bool]:
-    """Difference of two estimates on samples of their own, its variance and df.
+    """Difference of two estimates on separate samples, its variance and df.
 
     Units that both were rated on count as pairs, the others as independent draws. For simple random
     samples of n and m units from pools that have M units in common, with k rated for both, the
     covariance of the two means is C (k − n m M/(N_a N_b)) / (n m): C is that of the scores, or of
     their residuals after metrics, on the units that both were rated on. It is 0 for separate pools.
 
-    With fewer than ten such units C is not known, and the largest possible value is taken where a
-    common pool makes the error larger (a unit drawn for one system is not drawn for the other).
-    The last value returned says whether C was known. The degrees of freedom are Welch's.
+    With fewer than ten such units C is unknown, and its largest possible value is used if a common
+    pool increases the error (units drawn for one system are not drawn for the other). The last
+    returned value says whether C was known. The degrees of freedom are Welch's.
     """
     one, two = a.estimate, b.estimate
     value = float(one.value - two.value)
@@ -244,7 +244,7 @@ def apart(a: Placed, b: Placed) -> tuple[float, float, float, bool]:
         return value, 0.0 if one.design._census & two.design._census else np.inf, 1.0, known
     df = total**2 / (va**2 / max(float(one.df), 1.0) + vb**2 / max(float(two.df), 1.0))
     left = (1 - a.share) * (1 - b.share)
-    if left <= 0:  # a pool that was rated throughout has no error to share
+    if left <= 0:  # a fully rated pool has no error to share
         return value, total, df, known
     expected = a.share * b.share * np.intersect1d(a.pool, b.pool).size
     covariance = 0.0
@@ -257,12 +257,12 @@ def apart(a: Placed, b: Placed) -> tuple[float, float, float, bool]:
     return value, max(total - 2 * covariance, 1e-3 * total), df, known
 
 
-#: Shared segments from which a pair's covariance is known.
+#: Fewest shared segments for estimating a pair's covariance.
 LEAST_SHARED = 10
 
 
 def shared_counts(scores: FloatArray) -> IntArray:
-    """Segments that each pair was rated on: (S, n) -> (S, S)."""
+    """Number of segments on which both systems of each pair were rated: (S, n) -> (S, S)."""
     rated = np.isfinite(scores).astype(np.int64)
     return rated @ rated.T
 
@@ -270,8 +270,8 @@ def shared_counts(scores: FloatArray) -> IntArray:
 def factors(design: Design, scores: FloatArray) -> FloatArray:
     """Factor by which the variance of a difference would grow on separate segments: (S, S).
 
-    (Var A + Var B) / Var(A − B) on the segments that a pair shares; NaN for fewer than ten, or
-    where the difference is the same everywhere.
+    (Var A + Var B) / Var(A − B) on the segments that a pair shares; NaN for fewer than ten, or if
+    the difference is constant.
     """
     size = len(scores)
     found = np.full((size, size), np.nan)
@@ -294,24 +294,24 @@ def gapped_pairs(
     factor: FloatArray,
     metrics: FloatArray | None = None,
 ) -> tuple[Pairs, NDArray[np.str_]]:
-    """Each pair on its shared segments, or on all rated ones of each where that is more precise.
+    """Compare each pair on shared segments, or on all rated ones if that is more precise.
 
     Returns the differences, and the basis of each: "shared", "partly" or "separate", (S, S).
 
-    Which of the two is not decided by the pair's own spread, which would favour the narrower by
-    chance, but by its counts and the mean ``factor`` of all pairs. By all ratings, the difference
-    is that of the two estimates (`apart`), each adjusted by its own metrics where it has any.
+    The choice depends on the pair's counts and the mean ``factor`` of all pairs, not on its own
+    spread, which would favour intervals that are narrow by chance. With all ratings, the difference
+    is that of the two estimates (`apart`), each adjusted by its own metrics, if any.
 
     Parameters
     ----------
     design
-        How the n segments were drawn that anyone was rated on.
+        The design of the n segments on which any system was rated.
     scores
         (S, n), NaN where a system was not rated.
     alone
         Estimates of the systems.
     factor
-        (S, S) as `factors` gives it.
+        (S, S) as returned by `factors`.
     metrics
         (p, S, n) with mean 0 over the pool, for differences on shared segments.
     """

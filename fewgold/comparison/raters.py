@@ -28,7 +28,7 @@ class Raters:
         (R,) ratings and their mean.
     bias, bias_se
         (R,) how far above the average rater each scores the same outputs; NaN for a rater who
-        has nothing in common with another one.
+        shares nothing with the others.
     spread
         (R,) standard deviation of the residuals after output and bias.
     alpha
@@ -36,15 +36,15 @@ class Raters:
     correlation
         Mean over pairs of raters with ten outputs in common, weighted by their number.
     outputs, shared
-        Outputs rated, and those rated by two or more.
+        Outputs rated, and outputs rated by two or more raters.
     connected
-        False where the raters fall into circles with nothing in common: then biases compare
-        raters of the same circle only.
+        False if the raters fall into groups that share nothing; biases then compare only raters of
+        the same group.
     basis
-        "outputs" where biases come from outputs that several rated, "segments" where they come from
+        "outputs" if biases come from outputs that several rated, "segments" if they come from
         different systems on the same segments.
     covariance
-        (R, R) of the biases.
+        (R, R) covariance of the biases.
     """
 
     names: tuple[str, ...]
@@ -79,12 +79,12 @@ class Raters:
 
 
 class Fit(NamedTuple):
-    """Biases of raters by least squares, from outputs or segments that they have in common."""
+    """Least-squares biases of raters, from outputs or segments that they share."""
 
     bias: FloatArray
     covariance: FloatArray
     spread: FloatArray
-    circles: int  # of raters that nothing ties to the others
+    circles: int  # raters without any link to the others
 
     @property
     def lost(self) -> int:
@@ -93,7 +93,7 @@ class Fit(NamedTuple):
 
 
 def best_fit(rated: Scored, item: IntArray) -> tuple[Fit, str]:
-    """Fit to outputs that several rated, or to segments if that identifies more biases."""
+    """Fit to outputs rated by several raters, or to segments if that identifies more biases."""
     fit = _fit(rated, item, systems=False)
     if fit.lost:
         _, segment = np.unique(rated.segment, return_inverse=True)
@@ -125,8 +125,8 @@ def _fit(rated: Scored, item: IntArray, systems: bool) -> Fit:
         slopes = np.linalg.pinv(s @ s.T, rcond=1e-9, hermitian=True) @ s
         x, y = x - (x @ slopes.T) @ s, y - (y @ slopes.T) @ s
         spent = len(s) - 1
-    # A bias that all raters of a circle share cannot be told from the items: that eigenvalue is 0
-    # but for rounding.
+    # A bias shared by all raters of a group cannot be distinguished from the items: its eigenvalue
+    # is 0 up to rounding.
     table = x @ x.T
     values, axes = np.linalg.eigh(table)
     least = 1e-9 * max(float(values[-1]), 1.0)
@@ -155,13 +155,13 @@ _LEAST_COMMON = 10
 def rater_effects(rated: Scored) -> Raters:
     """Bias and spread of each rater by least squares, and how far the raters agree.
 
-    From outputs that two or more rated. Where that does not connect all raters, as when each output
-    was rated once, from their ratings of different systems on the same segments: score = segment +
-    system + rater.
+    Uses outputs rated by two or more raters. If these do not connect all raters, as when each
+    output was rated once, it uses ratings of different systems on the same segments: score =
+    segment + system + rater.
 
     Examples
     --------
-    The second rater gives one point more.
+    The second rater scores one point higher.
 
     >>> rated = Scored(np.array([0, 0, 1, 1, 2]), np.zeros(5, int), np.array([0, 1, 0, 1, 0]),
     ...                np.array([2., 3, 5, 6, 4]), ("ann", "bob"))
@@ -192,7 +192,7 @@ def rater_effects(rated: Scored) -> Raters:
 
 
 def _correlation(rated: Scored, item: IntArray, items: int) -> float:
-    """Mean over pairs of raters with enough in common, weighted by how much that is."""
+    """Mean correlation over pairs of raters, weighted by their number of shared outputs."""
     wide = np.full((len(rated.raters), items), np.nan)
     wide[rated.rater, item] = rated.score
     shared = np.isfinite(wide).astype(np.int64) @ np.isfinite(wide).T
@@ -205,8 +205,8 @@ def _correlation(rated: Scored, item: IntArray, items: int) -> float:
 def adjusted_spread(rated: Scored, documents: IntArray, systems: int) -> FloatArray:
     """Jackknife variance of differences of adjusted means, over documents: (S, S).
 
-    What a document has in common enters the biases and the means alike, above all where a rater
-    was given whole documents; a formula that assumes independent ratings misses both.
+    Document effects enter both the biases and the means, above all if raters were given whole
+    documents; a formula that assumes independent ratings misses this.
     """
     where = documents[rated.segment]
     found = []
@@ -230,7 +230,7 @@ def adjusted_spread(rated: Scored, documents: IntArray, systems: int) -> FloatAr
 def mixes(rated: Scored, systems: int) -> FloatArray:
     """Share that each rater has in the mean score of each system: (S, R), rows sum to 1.
 
-    Times the biases this is what uneven raters add to each system.
+    Multiplied by the biases, this is what an uneven distribution of raters adds to each system.
     """
     owner, item = rated.outputs()
     share = 1 / (np.bincount(item)[item] * np.bincount(owner, minlength=systems)[rated.system])

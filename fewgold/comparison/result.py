@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# From differences of pairs to significant ones, groups and ranks ---
+# Significant differences, groups and ranks from the differences of pairs ---
 
 DRAWS = 20_000
 
@@ -42,9 +42,9 @@ def order_of(value: FloatArray, higher: bool) -> IntArray:
 
 
 def groups_of(beats: BoolArray, order: IntArray) -> IntArray:
-    """Group of each system, 1 the best: (..., S), in the order of the systems.
+    """Group of each system, 1 being the best: (..., S), in the order of the systems.
 
-    A new group starts only where every system above is significantly better than every one below.
+    A new group starts only if every system above is significantly better than every one below.
     """
     size = order.shape[-1]
     rows = np.take_along_axis(beats, order[..., :, None], axis=-2)
@@ -58,10 +58,10 @@ def groups_of(beats: BoolArray, order: IntArray) -> IntArray:
 
 
 def rank_intervals(beats: BoolArray) -> tuple[IntArray, IntArray]:
-    """First and last rank that each system may have: (..., S) both.
+    """First and last possible rank of each system: (..., S) both.
 
-    All these intervals contain the true ranks with the family-wise confidence of the tests: a
-    system is behind those that beat it, and before those that it beats.
+    All these intervals jointly contain the true ranks with the family-wise confidence of the tests:
+    a system ranks below those that beat it, and above those that it beats.
     """
     size = beats.shape[-1]
     return np.asarray(1 + beats.sum(-2)), np.asarray(size - beats.sum(-1))
@@ -70,16 +70,16 @@ def rank_intervals(beats: BoolArray) -> tuple[IntArray, IntArray]:
 def rank_probabilities(pairs: Pairs, higher: bool, seed: int = 0) -> FloatArray:
     """P(system has rank k), systems as rows: (S, S), by draws around the estimates.
 
-    The systems' true scores are drawn from the multivariate Student distribution about the
-    estimates whose differences have the variances of the pairs. Pairs with the same scores
-    everywhere are drawn as equal, and ties are broken at random.
+    The true scores are drawn from a multivariate Student distribution around the estimates, with
+    the variances of the pairwise differences. Pairs with the same scores everywhere are drawn as
+    equal, and ties are broken at random.
     """
     value = pairs.value
     size = len(value)
     known = np.isfinite(pairs.variance)
     finite = np.where(known, pairs.variance, 0.0)
     unknown = 1e8 * (float(np.abs(value).max()) ** 2 + float(finite.max())) + 1e-300
-    spread = np.where(known, finite, unknown)  # any order is as likely
+    spread = np.where(known, finite, unknown)  # all orders are equally likely
     # Covariance of the scores about their mean, from the variances of differences (Torgerson 1952);
     # with gaps it may have negative eigenvalues, which are set to 0.
     centre = np.eye(size) - 1 / size
@@ -109,13 +109,13 @@ def better(value: FloatArray, adjusted: FloatArray, level: float, higher: bool) 
 
 # The result ---
 
-#: Names of plots, and what is said of each correction.
+#: Name and description of each correction.
 PLOTS = ("forest", "differences", "ranks")
 _LEVELS = (0.05, 0.01, 0.001)
 _CORRECTED = {
     "holm": ("by Holm", "Holm: no false finding among all"),
     "fdr": ("by FDR", "FDR: share of false findings"),
-    "none": ("not corrected", "each by itself, not corrected"),
+    "none": ("not corrected", "each tested separately, not corrected"),
 }
 
 
@@ -132,18 +132,18 @@ class Comparison:
     pairs
         Differences (S, S), row minus column.
     basis, shared, factor
-        (S, S) what a difference is made of, how many shared segments there are, and by how much
+        (S, S) the basis of each difference, the number of shared segments, and the factor by which
         its variance would grow on different ones.
     higher_is_better, level, correction
         As in `compare`.
     span
-        Length of the rating scale, where known.
+        Length of the rating scale, if known.
     people, shift
-        What is known of the raters, and what their biases add to each system (S,).
+        Effects of the raters, and what their biases add to each system (S,).
     facts
         Target, unit, design and counts.
     notes
-        Remarks that a reader must know.
+        Remarks for the reader.
     told
         Further parts of the signature.
     """
@@ -200,9 +200,8 @@ class Comparison:
         scores = sign * np.array([float(self.estimates[k].value) for k in self._order])
         if (np.diff(scores) < 0).any():
             found.append(
-                "the ranking follows the differences, which are more precise; scores, each "
-                "estimated by "
-                "itself, are not all in that order"
+                "the ranking follows the differences, which are more precise; the separately "
+                "estimated scores are not all in that order"
             )
         if self.pairs.spreadless.any():
             i, j = (int(k) for k in np.argwhere(self.pairs.spreadless)[0])
@@ -225,7 +224,7 @@ class Comparison:
 
     @cached_property
     def _beats(self) -> BoolArray:
-        """Who is better than whom at the family-wise level, which ranks are based on."""
+        """Which system is better than which at the family-wise level, the basis of the ranks."""
         sure = adjusted_pairs(self.pairs.p_values(), "holm")
         return better(self.pairs.value, sure, self.level, self.higher_is_better)
 
@@ -238,10 +237,10 @@ class Comparison:
         return chance
 
     def scores(self) -> pd.DataFrame:
-        """One row per system: its score by itself, with an interval.
+        """One row per system: its separately estimated score, with an interval.
 
-        These intervals are no test of differences, which are far more precise where systems were
-        rated on the same segments: see `differences`.
+        Do not compare these intervals to test differences, which are far more precise if systems
+        were rated on the same segments: see `differences`.
         """
         import pandas as pd
 
@@ -261,10 +260,11 @@ class Comparison:
         ``difference`` is the score of ``first`` minus that of ``second`` with its interval (of this
         pair alone), ``p_better`` the probability that ``first`` is truly better, ``p`` the p-value
         of no difference and ``p_adjusted`` the same after correction. ``n`` counts the segments
-        that both were rated on; ``basis`` says whether these alone were used ("shared") or all
-        that each was rated on, of which some ("partly") or too few to count ("separate") are
-        shared. ``apart`` is by how much the variance would grow had the two been rated
-        on different segments. ``rater_shift`` is what uneven raters add to the difference.
+        that both were rated on; ``basis`` says whether these alone were used ("shared") or all that
+        each was rated on, of which some ("partly") or too few to count ("separate") are shared.
+        ``apart`` is the factor by which the variance would grow if the two had been rated on
+        different segments. ``rater_shift`` is what an uneven distribution of raters adds to the
+        difference.
         """
         import pandas as pd
 
@@ -299,8 +299,8 @@ class Comparison:
         quantile = student_quantile(np.maximum(self.pairs.df, 1.0), self.confidence)
         half = np.where(known, quantile * np.where(known, se, 0.0), np.inf)
         if self.span is not None:
-            # The rule of three, as for any estimate whose ratings show no spread: differences of
-            # the whole scale may hide in what was not rated.
+            # The rule of three, as in any estimate whose ratings show no spread: unrated segments
+            # may differ by the whole scale.
             weight = np.max([e.design.weights.max() for e in self.estimates])
             widest = 2 * self.span * (1 - (self.level / 2) ** weight)
             half = np.where(self.pairs.spreadless, widest, half)
@@ -309,11 +309,11 @@ class Comparison:
     def ranking(self) -> pd.DataFrame:
         """One row per system, the best first.
 
-        ``group`` counts groups of systems that cannot be told apart: a new one starts only where
+        ``group`` numbers the groups of systems that cannot be told apart: a new one starts only if
         every system above is significantly better than every one below. ``rank_low`` to
-        ``rank_high`` are the ranks that a system may have; all these intervals hold together with
-        the confidence 1 − level. ``p_best`` is the probability of being the best, ``advantage``
-        the mean difference to the others, positive for better.
+        ``rank_high`` are the possible ranks of a system; all these intervals hold jointly with the
+        confidence 1 − level. ``p_best`` is the probability of being the best, ``advantage`` the
+        mean difference to the others, positive for better.
         """
         import pandas as pd
 
@@ -338,13 +338,14 @@ class Comparison:
         )
 
     def needed(self, power: float = 0.8) -> pd.DataFrame:
-        """Approximate number of rated segments needed to resolve the pairs that are not yet.
+        """Approximate number of rated segments needed to resolve the pairs still unresolved.
 
-        So many that a difference of the size that was found is significant with probability
-        ``power``: it is then Φ⁻¹(1 − a/2) + Φ⁻¹(power) standard errors. a is the level, divided by
-        the number of pairs that are left where the correction is Holm's. Standard errors are in
-        proportion to √(1/n − 1/N), all else equal. ``segments`` and ``more`` (beyond those that the
-        pair was rated on) are empty where the whole pool is too few, or where nothing is known.
+        With this number, a difference of the observed size is significant with probability
+        ``power``: it is then Φ⁻¹(1 − a/2) + Φ⁻¹(power) standard errors, where a is the level,
+        divided by the number of remaining pairs for Holm's correction. Standard errors are
+        proportional to √(1/n − 1/N), all else equal. ``segments`` and ``more`` (beyond those
+        already rated for the pair) are empty if the whole pool is too small, or if the spread is
+        unknown.
         """
         import pandas as pd
         from scipy.special import ndtri
@@ -388,8 +389,8 @@ class Comparison:
         """One row per rater: ratings, mean, bias and spread."""
         if self.people is None:
             raise DataError(
-                "nothing is known of the raters. Name the column that says who rated (rater=…), or "
-                "several columns of scores (human=[…])."
+                "the raters are unknown. Name the column with the rater (rater=…), or several "
+                "columns of scores (human=[…])."
             )
         return self.people.to_frame()
 
@@ -450,7 +451,7 @@ class Comparison:
         lines += ["", f"{_significant(self)} ({_CORRECTED[self.correction][1]})"]
         if float(self.pairs.gain) > 0:
             gain = 100 * float(self.pairs.gain)
-            lines.append(f"metrics took {gain:.0f}% off the variance of differences")
+            lines.append(f"metrics removed {gain:.0f}% of the variance of differences")
         if (apart := _apart(self)) is not None:
             lines.append(f"rated on different {apart}")
         people = self.people
@@ -521,7 +522,7 @@ class Comparison:
         )  # fmt: skip
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write all tables as CSV and, where matplotlib is there, the plots as PNG."""
+        """Write all tables as CSV and, if matplotlib is installed, the plots as PNG."""
         frames = {
             "scores": self.scores(),
             "differences": self.differences(),
@@ -538,7 +539,7 @@ def findings(result: Comparison) -> list[str]:
     found = [f"{_significant(result)} ({_CORRECTED[result.correction][0]})."]
     gain = float(result.pairs.gain)
     if gain > 0:
-        found.append(f"Metrics took {100 * gain:.0f}% off the variance of the differences.")
+        found.append(f"Metrics removed {100 * gain:.0f}% of the variance of the differences.")
     if (apart := _apart(result)) is not None:
         found.append(f"Rated on different {apart}.")
     return found
@@ -551,7 +552,7 @@ def _significant(result: Comparison) -> str:
 
 
 def _apart(result: Comparison) -> str | None:
-    """The cost of separate samples; None where no pair shares enough segments."""
+    """The cost of separate samples; None if no pair shares enough segments."""
     factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
     if not factor.size:
         return None
@@ -560,7 +561,7 @@ def _apart(result: Comparison) -> str | None:
 
 
 def needed_line(row: Mapping[str, Any]) -> str:
-    """Number of segments needed to tell two systems apart; ``row`` is one of `Comparison.needed`.
+    """A line on the segments needed to tell two systems apart; ``row`` is from `Comparison.needed`.
 
     >>> needed_line({"first": "A", "second": "B", "difference": 0.31, "segments": 240, "more": 90})
     'A vs B: not resolved; a difference of this size takes about 240 segments, 90 more'

@@ -42,15 +42,15 @@ class SlicedComparison:
     whole
         The comparison on all segments.
     by
-        What the slices are made by.
+        The column that defines the slices.
     parts
-        The comparison within each slice, the largest slice first; None where that cannot be.
+        The comparison within each slice, the largest slice first; None if impossible.
     sizes, rated
-        Segments of each slice, and those that are rated.
+        Number of segments in each slice, and of rated ones.
     why
         Why a slice has no comparison.
     least
-        Rated segments below which a slice is not compared.
+        Fewest rated segments for which a slice is compared.
     """
 
     whole: Comparison
@@ -103,7 +103,7 @@ class SlicedComparison:
             rows += sorted(own, key=lambda row: (place[row["first"]], place[row["second"]]))
         frame = pd.DataFrame(rows, columns=["slice", *_KEPT])
         numbers = ("difference", "se", "low", "high", "p_better", "p")
-        frame = frame.astype(dict.fromkeys(numbers, float))  # also where there is no row
+        frame = frame.astype(dict.fromkeys(numbers, float))  # even if there is no row
         p = frame["p"].to_numpy(dtype=float)
         frame["p_adjusted"] = adjusted_p_values(p, self.whole.correction)
         frame["significant"] = frame["p_adjusted"] <= self.whole.level
@@ -130,7 +130,7 @@ class SlicedComparison:
         return tuple(f"{name}: {why}" for name, why in self.why.items())
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
-        """Heads and rows of a table for people."""
+        """Headers and rows of a readable table."""
         level = f"{100 * self.whole.confidence:.6g}%"
         heads = [self.by, "rated", "of", "difference", "", level, "p, corrected"]
         frame = self._differences
@@ -164,14 +164,14 @@ class SlicedComparison:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes), self.signature()])
 
     def signature(self) -> str:
-        """That of the whole, and the slices."""
+        """The signature of the whole comparison, and the slices."""
         cut = "|".join(f"{n}\x1f{self.rated[n]}\x1f{self.sizes[n]}" for n in self.parts)
         digest = hashlib.sha256(cut.encode()).hexdigest()[:6]
         by = self.by.replace(" ", "-")
         return f"{self.whole.signature()}|by:{by}#{digest}|least:{self.least}"
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain numbers, for JSON."""
+        """The comparison in plain numbers, for JSON."""
         return {
             "by": self.by, "correction": self.whole.correction,
             "slices": [
@@ -184,7 +184,7 @@ class SlicedComparison:
         }  # fmt: skip
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write the differences as a table and, where matplotlib is there, as a picture."""
+        """Write the differences as a table and, if matplotlib is installed, as a plot."""
         figures = figures_of(lambda _: self.plot(), ["slices"] if len(self._differences) else [])
         return save_result(folder, {"slices": self.differences()}, {}, figures)
 
@@ -216,16 +216,15 @@ def compare_by(
     Parameters
     ----------
     data
-        A dataframe as for `compare`, or the ratings of each system by its name as for
-        `compare_samples`.
+        A dataframe as in `compare`, or the ratings of each system by name as in `compare_samples`.
     by
-        Column of the slices, or several to cross them. A segment lies in one slice, whatever the
-        system. Of samples, a text of their pools, ``"document"`` or ``"system"``; or for each system
-        by its name what `fewgold.slices.slices` takes.
+        Column of the slices, or several to cross them. A segment is in one slice, whatever the
+        system. For samples, a text column of their pools, ``"document"`` or ``"system"``; or for
+        each system by its name what `fewgold.slices.slices` takes.
     least
-        Rated segments (of each system, for samples) below which a slice is not compared.
+        Fewest rated segments (of each system, for samples) for which a slice is compared.
     options
-        As in `compare` or `compare_samples`. The correction is for all pairs in all slices.
+        As in `compare` or `compare_samples`. The correction covers all pairs in all slices.
 
     Examples
     --------
@@ -257,8 +256,8 @@ def _of_table(
     double = labels.groupby(ids).nunique()
     if (double > 1).any():
         raise DataError(
-            f"segment {double.index[double > 1][0]!r} lies in two slices by {','.join(names)}: "
-            "a slice is a property of the segment, the same for all systems."
+            f"segment {double.index[double > 1][0]!r} is in two slices by {','.join(names)}: "
+            "the slice must be the same for all systems."
         )
     label_of = dict(zip(ids, labels, strict=True))
     sample: Sample | None = options.get("sample")
@@ -316,7 +315,7 @@ def _of_samples(
 
 
 class _Slice(NamedTuple):
-    """Segments of a slice, those that are rated, and of the system with the fewest."""
+    """Numbers of segments in a slice: all, rated, and rated for the system with the fewest."""
 
     size: int
     rated: int
@@ -352,7 +351,7 @@ def _crossed(cells: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def _part(sample: Sample, keep: BoolArray) -> Sample:
-    """The part of a sample that lies in a slice, as a sample of the slice."""
+    """The part of a sample in a slice, as a sample of the slice."""
     places = np.flatnonzero(keep)
     row = np.full(keep.size, -1)
     row[places] = np.arange(places.size)

@@ -37,7 +37,7 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores of S systems on N segments: NaN where nobody rated.
+    """Scores of S systems on N segments; NaN if unrated.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ class ScoreTable:
     metrics
         (S, N) each, NaN where missing.
     present
-        (S, N) True where the table has a row.
+        (S, N) True if the table has a row.
     ratings
-        The single ratings, where raters are known.
+        The single ratings, if raters are known.
     """
 
     ids: NDArray[Any]
@@ -80,7 +80,7 @@ def columns_of(frame: Any) -> dict[str, NDArray[Any]]:
         table = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise DataError(
-            f"expected a dataframe with a row for each segment and system; got {type(frame)!r}."
+            f"expected a dataframe with one row per segment and system; got {type(frame)!r}."
         ) from None
     return {str(name): np.asarray(table[name].to_numpy()) for name in table.columns}
 
@@ -97,7 +97,7 @@ def read(
 ) -> ScoreTable:
     """Read a long table into arrays; errors say what is wrong with it.
 
-    ``human`` may name several columns, one per rater, or none, before anybody has rated.
+    ``human`` may name several columns, one per rater, or none if there are no ratings yet.
     """
     columns = columns_of(frame)
     named = [human] if isinstance(human, str) else list(human)
@@ -108,12 +108,12 @@ def read(
     twice = sorted({name for name in asked if asked.count(name) > 1})
     if twice:
         raise DataError(
-            f"the column {twice[0]!r} is named for two things. Each needs a column of its own."
+            f"the column {twice[0]!r} is used for two roles. Each needs its own column."
         )
     if rater is not None and len(named) > 1:
         raise DataError(
-            "several columns of scores are a rater each, and so is each name in the column "
-            f"{rater!r}. Give one of the two."
+            f"several score columns mean one rater each, but the column {rater!r} names raters "
+            "too. Give only one of the two."
         )
     names = [label(system, v) for v in columns[system].tolist()]
     ids = columns[id]
@@ -128,7 +128,7 @@ def read(
         )
     shape = (len(systems), first.size)
     ratings = _ratings(columns, named, rater, seg, sys, labels, names) if named else None
-    # The first row of each system and segment, −1 where there is none: (S, N).
+    # The first row of each system and segment, −1 if there is none: (S, N).
     row = np.full(shape, -1, dtype=np.int64)
     row[sys[::-1], seg[::-1]] = np.arange(seg.size)[::-1]
     extra = np.flatnonzero(row[sys, seg] != np.arange(seg.size))
@@ -137,8 +137,8 @@ def read(
         raise DataError(
             f"segment {labels[at]} has more than one row for the system {names[at]} "
             f"({extra.size} rows too many in all). If several people rated it, name the column "
-            "that says who (rater=…, --rater); if ids start again in each document, make ids of "
-            "document and segment together."
+            "with the rater (rater=…, --rater); if ids start again in each document, combine "
+            "document and segment into one id."
         )
     present = row >= 0
     return ScoreTable(
@@ -192,8 +192,8 @@ def _ratings(
     if rater is not None and (by < 0).any():
         at = rows[by < 0][0]
         raise DataError(
-            f"{int((by < 0).sum())} ratings have no rater in {rater!r}, first that of segment "
-            f"{labels[at]} by {names[at]}. Name who rated."
+            f"{int((by < 0).sum())} ratings have no rater in {rater!r}, the first for segment "
+            f"{labels[at]} of {names[at]}. Fill in the rater."
         )
     return Scored(seg[rows], sys[rows], by, scores_of_all.astype(np.float64), raters)
 
@@ -224,8 +224,8 @@ def _documents(
     if wrong.size:
         at = wrong[0]
         raise DataError(
-            f"segment {labels[at]} lies in two documents, {told[first][seg[at]]} and {told[at]}. "
-            "If ids start again in each document, make ids of document and segment together."
+            f"segment {labels[at]} is in two documents, {told[first][seg[at]]} and {told[at]}. "
+            "If ids start again in each document, combine document and segment into one id."
         )
     return told[first]
 
@@ -249,9 +249,9 @@ def _metric(
     return np.where(present & np.isfinite(numbers[row]), numbers[row], np.nan)
 
 
-# Words in the names of scores that count errors.
+# Words in the names of scores that are error counts.
 _ERRORS = {"mqm", "penalty", "penalties", "error", "errors", "hter", "ter", "wer", "edits"}
-# Standard errors that make a correlation clear enough to decide.
+# A correlation of this many standard errors is clear enough to decide.
 _CLEAR = 2.5
 
 
@@ -260,8 +260,8 @@ def direction(
 ) -> tuple[bool, str]:
     """Whether higher human scores are better, with a sentence on why that was assumed.
 
-    From the name of the column or of the scale (such as "mqm"), otherwise from the correlation with
-    metrics that are known to be larger for better output, otherwise yes.
+    Inferred from the name of the column or of the scale (such as "mqm"), otherwise from the
+    correlation with metrics known to be larger for better output, otherwise yes.
     """
     rated = np.isfinite(table.human)
     scores = table.human[rated]
@@ -282,7 +282,7 @@ def direction(
         good = np.isfinite(seen)
         sign = orientation.get(name, known_orientation(name, values[np.isfinite(values)])) or 0
         if sign and good.sum() > 2:
-            # By ranks: one typing error, 250 for 2.5, must not turn the ranking round.
+            # By ranks: one typing error, 250 for 2.5, must not reverse the ranking.
             r = correlation(rankdata(seen[good]), rankdata(scores[good]))
             ratio = sign * r * np.sqrt(good.sum())
             followed = ratio if abs(ratio) > abs(followed) else followed  # not if NaN
@@ -310,15 +310,15 @@ def joint_pool(
 ) -> Pool:
     """A pool with one row per segment, from a table with one row per segment and system.
 
-    Any sampler then picks segments that are good for all systems at once, and rating them for every
-    system makes differences two to five times as precise as separate samples would.
+    Any sampler then picks segments suited to all systems at once; rating these for every system
+    makes differences two to five times as precise as separate samples.
 
     Parameters
     ----------
     frame
         Any dataframe.
     id, system, document
-        Columns; ids name segments and are the same for all systems.
+        Column names; ids identify segments and are the same for all systems.
     metrics
         Averaged over the systems. A metric that some outputs lack is an error.
     cost
@@ -328,7 +328,7 @@ def joint_pool(
     orientation
         As in `Pool`.
     per_system
-        Keep each metric of each system as a column of its own, called ``metric:system``.
+        Keep each metric of each system as a separate column, called ``metric:system``.
 
     Examples
     --------
@@ -344,8 +344,8 @@ def joint_pool(
     table = read(frame, human=(), system=system, id=id, document=document, metrics=extra)
     if len(table.systems) > 1 and not (table.present.sum(0) > 1).any():
         raise DataError(
-            f"no segment occurs for two systems, so none can be rated for all: is {id!r} the "
-            "column that names segments, the same for all systems?"
+            f"no segment occurs for two systems, so none can be rated for all: does {id!r} hold "
+            "segment ids, the same for all systems?"
         )
     for name in extra:
         gaps = table.present & ~np.isfinite(table.metrics[name])
@@ -390,7 +390,7 @@ def _same(name: str, columns: Mapping[str, NDArray[Any]], ids: NDArray[Any]) -> 
     wrong = np.flatnonzero(values != values[first][codes])
     if wrong.size:
         raise DataError(
-            f"the text {name!r} of segment {ids[wrong[0]]} differs from system to system. Only "
-            "what all systems share belongs to the pool."
+            f"the text {name!r} of segment {ids[wrong[0]]} differs between systems. Only texts "
+            "that all systems share belong in the pool."
         )
     return np.asarray(values[first])

@@ -1,4 +1,4 @@
-"""Data to try things on: an embedded synthetic set, and public ones in a folder of the user's."""
+"""Example data: an embedded synthetic set, and public sets in a folder of the user's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tables of real human ratings, made from clones of the public repositories that publish them.
 
-Nothing is downloaded, and nothing of the data is part of fewgold. Columns whose files are missing
-are left out and listed; every other column is compared with a checksum of what is expected.
+Nothing is downloaded, and fewgold includes none of the data. Columns whose files are missing are
+left out and listed; every other column is compared with a stored checksum.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fewgold.errors import DataError, FewgoldError, UnknownNameError
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Repositories by the name of their folder, and where they are published.
+#: Repositories by folder name, and where they are published.
 REPOSITORIES = {
     "wmt-mqm-human-evaluation": "https://github.com/google/wmt-mqm-human-evaluation",
     "wmt20-metrics": "https://github.com/WMT-Metrics-task/wmt20-metrics",
@@ -54,7 +54,7 @@ class Clones:
             )
 
     def find(self, repository: str, path: str) -> Path:
-        """A file of a repository; raises `_MissingError` where it is not there."""
+        """A file of a repository; raises `_MissingError` if it is missing."""
         root = self.folder / repository
         found = root / path
         if not root.is_dir():
@@ -65,12 +65,12 @@ class Clones:
 
     @property
     def absent(self) -> list[str]:
-        """Repositories that are not there."""
+        """Repositories that are missing."""
         return [name for name in REPOSITORIES if not (self.folder / name).is_dir()]
 
 
 class _MissingError(Exception):
-    """A repository or a file that is not there."""
+    """A repository or a file is missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Built:
     """One table that was made.
 
     ``verified`` columns are as expected and ``different`` ones are not; ``unchecked`` ones have no
-    checksum. ``missing`` says for each column that is left out what it lacks.
+    checksum. ``missing`` says for each omitted column what it lacks.
     """
 
     name: str
@@ -97,20 +97,20 @@ class Built:
         }  # fmt: skip
 
 
-#: Makes the cells of some columns, by the keys of the rows.
+#: Creates the cells of some columns, by the keys of the rows.
 _Maker = Callable[[], Mapping[Any, tuple[Any, ...]]]
 
 
 @dataclass
 class _Draft:
-    """A table as it grows: its rows, and the columns that cannot be made."""
+    """A table under construction: its rows, and the columns that cannot be made."""
 
     frame: pd.DataFrame
     keys: list[str]
     missing: dict[str, str] = field(default_factory=dict)
 
     def add(self, columns: Iterable[str], make: _Maker) -> None:
-        """Join columns by the keys of the rows, or say what they lack."""
+        """Join columns by the keys of the rows, or record what is missing."""
         import pandas as pd
 
         names = list(columns)
@@ -157,7 +157,7 @@ _BILLBOARD = {
         "ROUGE-3", "ROUGE-L", "SentBLEU", "TER", "chrF", "chrFpp", "wmt20-comet-da",
     ),
 }  # fmt: skip
-_REFERENCE = "Human-A"  # of the metrics; as a system it is left out
+_REFERENCE = "Human-A"  # reference of the metrics; left out as a system
 
 
 def _wmt20(clones: Clones, pair: str) -> _Draft:
@@ -227,7 +227,7 @@ def _wmt20(clones: Clones, pair: str) -> _Draft:
 
 
 def _places(clones: Clones, pair: str) -> dict[int, tuple[str, int]]:
-    """Document, and place in it, of each segment of newstest2020."""
+    """Document and position of each segment of newstest2020."""
     path = clones.find("wmt20-metrics", f"input/details/{pair}.txt")
     rows = (line.split("\t") for line in path.read_text("utf-8").splitlines())
     return {int(row[0]): (row[3], int(row[4])) for row in rows}
@@ -309,7 +309,7 @@ def _string_metrics(target: str, references: list[str]) -> tuple[float, float, f
 
 
 def _mqm_rows(path: Path) -> Iterator[dict[str, str]]:
-    """Rows of an MQM file, span marks taken out of the texts."""
+    """Rows of an MQM file, with span marks removed from the texts."""
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             for text in ("source", "target"):
@@ -372,7 +372,7 @@ def _wmt21(clones: Clones, pair: str) -> _Draft:
 
     wmt, stem = _PAIRS[pair][0], f"newstest2021/{pair}/mqm_newstest2021_{pair}"
     scores = _average_scores(clones, stem)
-    # What people rated, and texts, are in the file of single errors.
+    # Rated segments and texts are in the file of single errors.
     path = clones.find("wmt-mqm-human-evaluation", f"{stem}.tsv")
     texts: dict[tuple[str, int], tuple[str, str]] = {}
     places: dict[int, tuple[str, int]] = {}
@@ -496,20 +496,20 @@ def build(
     Parameters
     ----------
     folder
-        Where the tables (``*.csv.gz``) and ``columns.json`` go; name it in ``FEWGOLD_DATA``.
+        Folder for the tables (``*.csv.gz``) and ``columns.json``; set ``FEWGOLD_DATA`` to it.
     clones
-        The folder that holds clones of the public repositories (`REPOSITORIES`), each in a folder
-        with the repository's own name.
+        The folder with clones of the public repositories (`REPOSITORIES`), each named like its
+        repository.
     tables
-        Names of tables; all by default. What cannot be made for want of a repository is listed in
-        the result.
+        Names of tables; all by default. Columns that lack their repository are listed in the
+        result.
     progress
         Called with a name, how many tables are done, and how many there are.
 
     Returns
     -------
     list of Built
-        What was made, what agrees with the checksums, and what is missing.
+        The tables made, whether they match the checksums, and what is missing.
     """
     import pandas as pd
 
@@ -536,7 +536,7 @@ def build(
                 "rows": len(draft.frame),
                 "columns": {column: _fact(column) for column in draft.frame.columns},
             }
-            # As written, so that rounding is the same.
+            # Read back as written, so that rounding is the same.
             whole = pd.read_csv(written, keep_default_na=False, na_values=[""])
             results.append(_compared(name, whole, draft.missing))
         if progress is not None:
@@ -550,7 +550,7 @@ _SIZES = ("target_length", "target_chars", "source_chars")
 
 
 def _fact(column: str) -> dict[str, Any]:
-    """Which way a column points, or what else it is."""
+    """The orientation or role of a column."""
     if column in _KEYS:
         return {"role": "key"}
     if column == "mqm":
@@ -563,7 +563,7 @@ def _fact(column: str) -> dict[str, Any]:
 
 
 def _compared(name: str, frame: pd.DataFrame, missing: Mapping[str, str]) -> Built:
-    """The table beside its checksums."""
+    """Compare the table with its checksums."""
     expected = json.loads(_EXPECTED.read_text("utf-8")).get(name, {"columns": {}})["columns"]
     seen = checksums(frame)
     verified = tuple(c for c in seen if expected.get(c) == seen[c])

@@ -39,9 +39,9 @@ def load_demo(
 ) -> tuple[Pool, NDArray[np.float64]]:
     """Load one system's outputs of an embedded synthetic test set, with human scores.
 
-    The sets resemble the WMT 2020 news test sets with MQM ratings: scores from 0 (perfect) to
-    25, skewed, with many zeros, in contiguous documents. They hold no real data: a model with
-    published figures made them (tests/reference/demo_data.py of the sources).
+    The sets resemble the WMT 2020 news test sets with MQM ratings: scores from 0 (perfect) to 25,
+    skewed, with many zeros, in contiguous documents. They contain no real data: they come from a
+    model based on published figures (tests/reference/demo_data.py of the sources).
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ def load_demo(
         "ende" has 1418 segments in 130 documents and metrics of low correlation with the
         score; "zhen" has 2000 in 155, with worse scores and stronger metrics.
     system : str
-        One of `demo_systems`. "human" is better than the metrics say.
+        One of `demo_systems`. "human" is better than the metrics suggest.
     rater : str, optional
-        "rater1" to "rater6": only the segments that this rater saw (about half of the
-        documents), with their scores. By default the score is the mean of the three raters
-        that each segment has.
+        "rater1" to "rater6": only the segments that this rater saw (about half of the documents),
+        with the rater's scores. By default the score is the mean of the three raters of each
+        segment.
     texts : bool
         Add the columns ``source`` and ``output``: meaningless text of the right length, for
         trying annotation pages. The same call gives the same text.
@@ -107,7 +107,7 @@ def load_demo(
 
 
 def demo_systems(kind: str = "ende") -> list[str]:
-    """The systems of an embedded set, the human translator first, then from good to bad."""
+    """The systems of an embedded set: the human translator first, then from best to worst."""
     return list(demo_frame(kind)["system"].unique())
 
 
@@ -122,8 +122,8 @@ def demo_frame(kind: str = "ende") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``segment, document, position, system, source_words, words``, the metrics, and
-        ``rater1`` to ``rater6``, missing where the rater did not see the document.
+        ``segment, document, position, system, source_words, words``, the metrics, and ``rater1`` to
+        ``rater6``, missing if the rater did not see the document.
     """
     import pandas as pd
 
@@ -158,24 +158,24 @@ _SYSTEMS = {
 def judged_frame(items: int = 1000, rated: int = 150, seed: int = 1) -> pd.DataFrame:
     """Answers of three assistants to the same questions, judged by an LLM and partly by people.
 
-    The judge is too kind to one of them, the chatty one: by its word that one is ahead of the terse
-    one, which in truth gives more good answers. All numbers are made up.
+    The judge is too lenient to one of them, the chatty one, and puts it ahead of the terse one,
+    which in truth gives more good answers. All numbers are made up.
 
     Parameters
     ----------
     items
-        Questions.
+        Number of questions.
     rated
-        Answers of each assistant that people rated, at random.
+        Number of answers per assistant that people rated, chosen at random.
     seed
-        Of the random numbers.
+        Random seed.
 
     Returns
     -------
     frame
         ``item``, ``system``, ``judge`` (0 or 1), ``confidence`` of the judge that the answer is
-        good (0 to 1), ``passed`` (what people say: 0, 1, or empty where nobody was asked), and
-        ``truth``, what they would say of every answer.
+        good (0 to 1), ``passed`` (the human verdict: 0, 1, or empty if unrated), and ``truth``, the
+        verdict people would give on every answer.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def judged_frame(items: int = 1000, rated: int = 150, seed: int = 1) -> pd.DataF
     import pandas as pd
 
     rng = np.random.default_rng(seed)
-    ease = rng.random(items)  # easy questions are easy for all
+    ease = rng.random(items)  # easy questions are easy for all assistants
     parts = []
     for name, (rate, rho, eta) in _SYSTEMS.items():
         mixed = np.where(rng.random(items) < 0.5, ease, rng.random(items))

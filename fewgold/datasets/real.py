@@ -1,7 +1,7 @@
-"""Real human ratings from public research repositories, read from a folder of the user's.
+"""Real human ratings from public research repositories, read from a folder on the user's disk.
 
-The data are not part of fewgold. They are found in the folder that the environment variable
-``FEWGOLD_DATA`` names, or in ``shared/data`` beside the repository.
+The data are not part of fewgold. They are read from the folder in the environment variable
+``FEWGOLD_DATA``, or from ``shared/data`` next to the repository.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "FEWGOLD_DATA"
 
-# The data sets and the human score that each is usually judged by.
+# The data sets, and the human score usually used for each.
 HUMAN_SCORE = {
     "wmt20_ende": "mqm",
     "wmt20_zhen": "mqm",
@@ -36,11 +36,11 @@ HUMAN_SCORE = {
 
 
 def data_folder() -> Path | None:
-    """The folder with the real data, or None where there is none.
+    """The folder with the real data, or None if there is none.
 
-    ``FEWGOLD_DATA`` decides if it is set, even to a folder that does not exist: a typing error
-    there must not lead to other data. Otherwise the first ``shared/data`` with a
-    ``columns.json`` above the working directory, then above this package.
+    ``FEWGOLD_DATA`` decides if it is set, even to a folder that does not exist: a typing error must
+    not lead to different data. Otherwise the first ``shared/data`` with a ``columns.json`` above
+    the working directory, then above this package.
     """
     named = os.environ.get(VARIABLE)
     if named:
@@ -80,15 +80,15 @@ def load_real(
     Returns
     -------
     pool : Pool
-        Ids are "seg0007" where segments are numbered, otherwise the documents' names; they
-        are the same for all systems.
+        Ids such as "seg0007" if segments are numbered, otherwise the documents' names; the same for
+        all systems.
     gold : ndarray of float64, shape (len(pool),)
         Human scores, in the pool's order. For ``mqm`` larger is worse.
 
     Raises
     ------
     FileNotFoundError
-        If the data are not there.
+        If the data are not available.
     """
     table = real_frame(name)
     roles = _columns(name)
@@ -106,7 +106,8 @@ def load_real(
     if rater is not None:
         if "rater" not in table.columns:
             raise DataError(
-                f"expected no rater, as the scores of {name!r} are means of several; got {rater!r}."
+                f"expected no rater, because the scores of {name!r} are means over several; got "
+                f"{rater!r}."
             )
         raters = sorted(table["rater"].unique())
         if rater not in raters:
@@ -148,7 +149,7 @@ def real_frame(name: str) -> pd.DataFrame:
     """The whole table of a data set, as it is in the file."""
     import pandas as pd
 
-    # Nothing is missing but empty cells: a document may well be called "NA" or "null".
+    # Only empty cells count as missing: a document may well be called "NA" or "null".
     return pd.read_csv(_file(name, f"{name}.csv.gz"), keep_default_na=False, na_values=[""])
 
 
@@ -172,7 +173,7 @@ def _file(name: str, filename: str) -> Path:
     path = folder / filename
     if not path.is_file():
         raise FileNotFoundError(
-            f"expected {filename} in the folder {folder}, and it is not there. Set {VARIABLE} to "
+            f"expected {filename} in the folder {folder}, but it is missing. Set {VARIABLE} to "
             "the folder that holds the *.csv.gz files and columns.json."
         )
     return path

@@ -1,4 +1,4 @@
-"""Tables of segments: read and write them, guess what their columns mean."""
+"""Tables of segments: read and write them, and guess the roles of their columns."""
 
 from __future__ import annotations
 

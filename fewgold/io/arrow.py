@@ -1,4 +1,4 @@
-"""Arrow files, and folders of Arrow or Parquet files as Hugging Face datasets keeps them."""
+"""Arrow files, and folders of Arrow or Parquet files saved by Hugging Face datasets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKS = ("state.json", "dataset_info.json", "dataset_dict.json")
 
 
 def is_dataset(path: str | Path) -> bool:
-    """Whether a folder is a dataset of Hugging Face: saved to disk, or as the hub keeps it."""
+    """Whether a folder is a Hugging Face dataset, saved to disk or in the hub's layout."""
     place = Path(path)
     if not place.is_dir():
         return False
@@ -25,7 +25,7 @@ def is_dataset(path: str | Path) -> bool:
 
 
 def _on_hub(place: Path) -> list[Path]:
-    """Parts of splits in the folder ``data``, or beside the card of a dataset."""
+    """Parts of splits in the folder ``data``, or next to the dataset card."""
     card = any((place / name).is_file() for name in ("README.md", ".gitattributes"))
     parts = list((place / "data").glob("*.parquet")) if (place / "data").is_dir() else []
     parts += place.glob("*.parquet") if card else ()
@@ -35,12 +35,12 @@ def _on_hub(place: Path) -> list[Path]:
 def read_dataset(path: str | Path) -> tuple[Any, str]:
     """The rows of a dataset, and a note on its splits.
 
-    Where there are several, the one called test is read; the others may be training data.
+    If there are several, the one called test is read; the others may be training data.
     """
     place, splits = Path(path), dict(_splits(Path(path)))
     if not splits:
         raise TableError(
-            str(path), "folder", "it is a dataset without Arrow or Parquet files",
+            str(path), "folder", "the dataset has no Arrow or Parquet files",
             "Name the folder that holds data-00000-of-….arrow, or write it again.",
         )  # fmt: skip
     name = next(iter(splits)) if len(splits) == 1 else "test"
@@ -89,8 +89,8 @@ def _listed(folder: Path) -> list[Path]:
     gone = [f.name for f in files if not f.is_file()]
     if gone:
         raise TableError(
-            str(folder), "missing-part", f"the dataset names {gone[0]!r}, which is not there",
-            "Fetch or save it again; a download may have stopped half way.",
+            str(folder), "missing-part", f"the dataset lists {gone[0]!r}, which is missing",
+            "Fetch or save it again; a download may have stopped halfway.",
         )  # fmt: skip
     return files
 

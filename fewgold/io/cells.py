@@ -1,4 +1,4 @@
-"""Cells of tables: as text, and guarded against being run as spreadsheet formulas."""
+"""Cells of tables: conversion to text and numbers, and protection from spreadsheet formulas."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from fewgold.errors import DataError, UnknownNameError
 if TYPE_CHECKING:
     import pandas as pd
 
-# What makes spreadsheets take a cell for a formula (OWASP, CSV injection), full-width forms too.
+# Characters that make spreadsheets treat a cell as a formula (OWASP, CSV injection), including
+# full-width forms.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 #: A number in plain notation.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def text_of(value: Any) -> str:
-    """A cell of any file as text, numbers without loss of digits; whole ones without a point.
+    """A cell of any file as text; numbers keep all digits, and whole ones have no decimal point.
 
     >>> [text_of(v) for v in ("007", 7.0, 0.1 + 0.2, None, True)]
     ['007', '7', '0.30000000000000004', '', 'True']
@@ -37,14 +38,14 @@ def text_of(value: Any) -> str:
 
 
 def neutral(text: str) -> str:
-    """Text that no spreadsheet runs as a formula: with an apostrophe in front where needed."""
+    """Text that no spreadsheet runs as a formula: with a leading apostrophe if needed."""
     return f"'{text}" if text.startswith(_FORMULA) and not NUMBER.fullmatch(text) else text
 
 
 def guard(text: str) -> str:
     """Text that no spreadsheet runs as a formula, such that `bare` can restore it.
 
-    An apostrophe that stands before something like a formula already gets a second one.
+    An apostrophe that already precedes something like a formula gets a second one.
 
     >>> guard("=1+1"), guard("'=1+1"), guard("it's"), guard("-1")
     ("'=1+1", "''=1+1", "it's", '-1')
@@ -70,13 +71,13 @@ def cell(value: Any, separator: str) -> str:
 
 def as_text(lines: Sequence[Sequence[str]], separator: str) -> str:
     """Rows of cells as CSV or TSV."""
-    if separator == "\t":  # read back without quotes, so written without
+    if separator == "\t":  # read without quotes, so written without them
         return "".join("\t".join(line) + "\n" for line in lines)
     return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
 
 
 def _quoted(text: str) -> str:
-    """In quotes where CSV needs them; Python's own writer forgets a lone carriage return."""
+    """Quoted if CSV needs it; Python's own writer misses a lone carriage return."""
     return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
 
 
@@ -84,7 +85,7 @@ def is_empty(value: Any) -> bool:
     """True for a cell with nothing in it, of any kind of file."""
     if isinstance(value, str):
         return not value.strip()
-    # By its text: comparing a gap of pandas with anything gives a gap, not a truth value.
+    # Compare as text: comparing pandas.NA with anything gives NA, not a truth value.
     return value is None or str(value).strip() in ("", "nan", "NaN", "NaT", "<NA>")
 
 
@@ -98,24 +99,24 @@ def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
         raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
 
 
-# A column as numbers: decimal commas, verdicts, gaps, and what only looks like a number -----------
+# A column as numbers: decimal commas, verdicts, gaps, and cells that only look like numbers -------
 
-#: Words that programs write where there is no value. In ids and documents they are names.
+#: Words that programs write for missing values. In ids and documents they are names.
 GAPS = frozenset(("nan", "na", "n/a", "none", "null", "<na>", "nat"))
-#: Words for 1 and for 0. A column of numbers made of words holds one of these pairs and gaps.
+#: Words for 1 and for 0. A column of such words holds only one of these pairs and gaps.
 VERDICTS = (
     ("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"), ("good", "bad"),
     ("adequate", "inadequate"), ("correct", "incorrect"), ("right", "wrong"), ("ok", "not ok"),
     ("acceptable", "unacceptable"), ("accept", "reject"), ("success", "failure"),
 )  # fmt: skip
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(,\d{3})*,\d{3}\.\d+")
-#: Numbers with a decimal comma, with points between thousands or (below) without.
+#: Numbers with a decimal comma, with points as thousands separators or (below) without.
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
 PLAIN_COMMA = re.compile(r"[+-]?\d*,\d+")
 _PERCENT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)\s*%")
 _BROKEN = re.compile(r"#(N/A|REF!|NAME\?|DIV/0!|VALUE!|NUM!|NULL!)", re.IGNORECASE)
 _START = frozenset("+-0123456789.,#")
-# From this share of its cells on, a column with numbers is one of numbers that has mistakes.
+# With at least this share of numbers, a column counts as numeric with mistakes.
 _MOSTLY = 0.8
 _KINDS: dict[str, Callable[[str], object]] = {
     "thousands": _THOUSANDS.fullmatch,
@@ -127,22 +128,22 @@ _KINDS: dict[str, Callable[[str], object]] = {
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table, as numbers where it holds any.
+    """A column of a table, as numbers as far as possible.
 
     Parameters
     ----------
     values
-        The numbers, NaN where the cell holds none.
+        The numbers, NaN for other cells.
     blank
         True for empty cells and words such as NA.
     sorts
-        Rows of the other cells without a number, by what they are: ``"decimal-comma"``,
-        ``"percent"``, ``"words"``, ….
+        Rows of other cells without a number, by kind: ``"decimal-comma"``, ``"percent"``,
+        ``"words"``, ….
     numeric
-        Whether it is a column of numbers, perhaps with mistakes in it.
+        Whether it is a numeric column, perhaps with mistakes.
     read_as
-        How the numbers were written if not as numbers: ``"decimal commas"``, or the words for 1
-        and 0 such as ``"pass/fail"``.
+        How the numbers were written, if not as plain numbers: ``"decimal commas"``, or the words
+        for 1 and 0 such as ``"pass/fail"``.
     """
 
     name: str
@@ -159,12 +160,12 @@ class Column:
 
     @property
     def finite(self) -> NDArray[np.bool_]:
-        """Where the cell holds a number."""
+        """Which cells hold a number."""
         return np.isfinite(self.values)
 
     @property
     def gaps(self) -> int:
-        """Cells without a number."""
+        """Number of cells without a number."""
         return int((~self.finite).sum())
 
 
@@ -181,7 +182,7 @@ def read_as_sentence(name: str, how: str) -> str:
 
 
 def is_gap(value: Any) -> bool:
-    """True for a cell of a column of numbers that holds nothing, or a word such as NA.
+    """True for a cell of a numeric column that is empty or holds a word such as NA.
 
     >>> [is_gap(v) for v in ("", None, "NA", float("nan"), "0", "missing?")]
     [True, True, True, True, False, False]
@@ -197,7 +198,7 @@ def column_of(values: Any, name: str) -> Column:
         values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
     )
     raw = series.astype(float) if series.dtype == bool else series
-    if raw.dtype.kind in "mM":  # dates and spans of time
+    if raw.dtype.kind in "mM":  # dates and durations
         return Column(name, np.full(len(raw), np.nan), raw.isna().to_numpy())
     numbers = np.array(
         pd.to_numeric(raw, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -222,7 +223,7 @@ def column_of(values: Any, name: str) -> Column:
     sorts: dict[str, list[int]] = {}
     for place, text in texts.items():
         sorts.setdefault(_sort(text, numbers[place]), []).append(place)
-    if "decimal-comma" in sorts and "thousands" in sorts:  # 0,12 beside 0,123: decimals both
+    if "decimal-comma" in sorts and "thousands" in sorts:  # 0,12 next to 0,123: both are decimals
         sorts["decimal-comma"] = sorted(sorts["decimal-comma"] + sorts.pop("thousands"))
     if set(sorts) == {"decimal-comma"} and _consistent(
         texts.values(), series[np.isfinite(numbers)]
@@ -241,7 +242,7 @@ def column_of(values: Any, name: str) -> Column:
 
 
 def _running_text(series: pd.Series[Any], looked_at: int = 1000) -> bool:
-    """Whether a long column is text, judged by its first cells; looking at all of them is slow."""
+    """Whether a long column is text, judged by its first cells, since checking all is slow."""
     if len(series) <= 2 * looked_at:
         return False
     head = column_of(series.iloc[:looked_at], "")
@@ -251,7 +252,7 @@ def _running_text(series: pd.Series[Any], looked_at: int = 1000) -> bool:
 def _verdicts(
     texts: dict[int, str], blank: NDArray[np.bool_], numbers: NDArray[np.float64]
 ) -> Column | None:
-    """A column of nothing but one pair of words for 1 and 0."""
+    """A column that holds only one pair of words for 1 and 0."""
     if not texts or np.isfinite(numbers).any():
         return None
     words = {text.lower() for text in texts.values()}
@@ -265,7 +266,7 @@ def _verdicts(
 
 
 def _consistent(texts: Iterable[str], others: Iterable[Any]) -> bool:
-    """Whether all commas are decimal ones: no cell has a point."""
+    """Whether all commas are decimal commas: no cell has a point."""
     points = (v for v in others if isinstance(v, str) and set(v) & set(".eE"))
     return all(map(PLAIN_COMMA.fullmatch, texts)) and next(points, None) is None
 
@@ -288,7 +289,7 @@ def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str)
         return [f"{ids[k]} ({str(values[k]).strip()})" for k in sorted(places)]
 
     commas = [*found.sorts.get("decimal-comma", ()), *found.sorts.get("thousands", ())]
-    do = "Write 3.5 and not 3,5: a comma may mean thousands."
+    do = "Write 3.5 instead of 3,5: a comma may mean thousands."
     refuse("have a decimal comma", told(commas), do)
     others = [k for sort, rows in found.sorts.items() for k in rows]
     # "1_000" and "0x10" are numbers to Python, but nobody types them as scores.
@@ -303,10 +304,9 @@ def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str)
 
 
 def as_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The table with these columns as numbers, where they hold nothing but numbers and gaps.
+    """The table with these columns as numbers, if they hold only numbers and gaps.
 
-    Columns with anything else stay as they are, so that the code that needs them can say what is
-    wrong.
+    Other columns stay unchanged, so that the code that needs them can report what is wrong.
     """
     made = {}
     for name in dict.fromkeys(names):
@@ -320,9 +320,9 @@ def as_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def filled(frame: pd.DataFrame, metrics: Sequence[str], by: str | None = None) -> pd.DataFrame:
     """The table with metrics as numbers, and gaps filled with the mean of the other values.
 
-    ``by`` is the column of the systems: then it is the mean of the system. A metric serves only as
-    a control, and any number that is fixed before people rate is a valid one; the mean is the
-    neutral choice. A metric without any number (in a system) stays as it is.
+    With ``by``, the column of systems, it is the mean of the system. A metric serves only as a
+    control, for which any number fixed before rating is valid; the mean is the neutral choice. A
+    metric without any number (in a system) stays as it is.
     """
     frame = as_numbers(frame, metrics)
     made = {}
@@ -339,7 +339,7 @@ def _is_float(series: pd.Series[Any]) -> bool:
     return bool(series.dtype == np.float64)
 
 
-# What the rating of a segment costs, from a column or a formula -----------------------------------
+# The cost of rating a segment, from a column or a formula -----------------------------------------
 
 _HINT = "A cost is a column or FIXED+PER*COLUMN, such as 12+0.7*words or 12+0.7*words(output)."
 _COST = re.compile(
@@ -370,7 +370,7 @@ def cost_terms(cost: str, columns: Sequence[str]) -> CostTerms:
 
 
 def with_cost(frame: pd.DataFrame, cost: str) -> pd.DataFrame:
-    """The table with a column called ``cost`` that holds what each rating costs.
+    """The table with a column ``cost`` that holds the cost of each rating.
 
     ``cost`` is a column, or ``FIXED+PER*COLUMN`` such as ``"12+0.7*words"``; ``words(COLUMN)``
     counts the words of a text column.

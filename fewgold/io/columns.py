@@ -1,6 +1,6 @@
-"""The roles of a table's columns: as the user says, otherwise guessed from names and cells.
+"""The roles of a table's columns: given by the user, otherwise guessed from names and cells.
 
-Every command, every page and the doctor use `roles`, so that all see the same table.
+Every command, every page and the doctor use `roles`, so that all interpret a table alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fewgold.io.cells import Column, as_numbers, column_of, is_empty, read_as_se
 if TYPE_CHECKING:
     import pandas as pd
 
-# What people call their columns, and what a name tells about a column -----------------------------
+# What people call their columns, and what a name says about a column ------------------------------
 
 # Names that people give to these columns, best first. Compared in lower case without separators.
 ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
@@ -43,7 +43,7 @@ RATER_NAMES = (
     "workerid", "evaluator", "evaluatorid", "participant", "completedby",
 )  # fmt: skip
 TIME_NAMES = ("time", "timestamp", "ratedat", "createdat", "updatedat", "submittedat", "date")
-# What raters look at. References stay out: in most protocols raters must not see them.
+# Texts that raters look at. References are left out: in most protocols raters must not see them.
 INPUT_NAMES = ("source", "src", "input", "prompt", "question", "article", "context")
 OUTPUT_NAMES = (
     "output", "target", "tgt", "mt", "translation", "hypothesis", "hyp", "response", "answer",
@@ -56,8 +56,8 @@ KNOWN_NAMES = frozenset(
     (*ID_NAMES, *DOCUMENT_NAMES, *HUMAN_NAMES, *COST_NAMES, *SYSTEM_NAMES, *POSITION_NAMES,
      *RATER_NAMES, *TIME_NAMES, *TEXT_NAMES, "key", "rate", "comment", "details")
 )  # fmt: skip
-# Parts of names that betray human scores, and parts that do unless a known metric carries them
-# ("COMET-DA", "bert_score").
+# Parts of names that indicate human scores, and parts that do so unless they belong to a known
+# metric ("COMET-DA", "bert_score").
 _HUMAN_PARTS = {"human", "gold", "rater", "raters", "annotator", "rating", "ratings", "label"}
 _HUMAN_UNLESS_METRIC = {
     "score", "scores", "mqm", "da", "z", "adequacy", "fluency", "likert", "factuality", "factual",
@@ -74,7 +74,7 @@ def plain(name: str) -> str:
 
 
 def guess_column(columns: Iterable[str], names: Iterable[str]) -> str | None:
-    """The one column whose name is among ``names``; the earliest name wins, a tie is no guess."""
+    """The column whose name is among ``names``; the earliest name wins, and ties give no guess."""
     found = list(columns)
     for wanted in names:
         hits = [c for c in found if plain(str(c)) == wanted]
@@ -91,8 +91,8 @@ def parts(name: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", spaced.lower())
 
 
-# Words in the name of a column that say how sure a rating is. A judge's confidence c in its verdict
-# is the probability of a pass or of a fail, and √(c(1 − c)) is the same for both.
+# Words in the name of a column that say how certain a rating is. A judge's confidence c in its
+# verdict is the probability of a pass or of a fail, and √(c(1 − c)) is the same for both.
 _SURENESS = {
     "spread": ("uncertainty", "uncertain", "spread", "sd", "std", "stdev", "sigma", "entropy"),
     "probability": ("probability", "prob", "confidence"),
@@ -110,14 +110,14 @@ def sureness(name: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-#: A column whose name begins so is a metric, whatever words follow.
+#: A column whose name begins with one of these is a metric, whatever follows.
 METRIC = "metric."
 
 
 def looks_human(name: str, known_metric: bool = False) -> bool:
-    """True for a column that may hold human scores: it must never slip in among the metrics.
+    """True for a column that may hold human scores, and so must never be used as a metric.
 
-    ``known_metric`` says that the name is that of a common automatic metric.
+    ``known_metric`` says that the name is a common automatic metric's.
 
     >>> looks_human("faithfulness"), looks_human("metric.faithfulness")
     (True, False)
@@ -133,16 +133,16 @@ def looks_human(name: str, known_metric: bool = False) -> bool:
 
 
 def looks_like_position(name: str) -> bool:
-    """True for a column that counts segments or names them, such as ``doc_seg_id``."""
+    """True for a column that numbers or names segments, such as ``doc_seg_id``."""
     if str(name).startswith(METRIC):
         return False
     return plain(name) in POSITION_NAMES or bool(set(parts(name)) & _POSITION_PARTS)
 
 
-# Which way common metrics point: +1 larger is better output, -1 larger is worse, 0 neither --------
+# Which way common metrics point: +1 larger is better, -1 larger is worse, 0 neither ---------------
 
-# Looked up as a part of the plain column name, longest first, so that "characTER" and "metricX"
-# are not taken for something else.
+# Looked up as a part of the plain column name, longest first, so that "characTER" and "metricX" are
+# not mistaken for something else.
 _LARGER_IS_BETTER = (
     "comet", "bleurt", "bleu", "chrf", "bertscore", "bartscore", "moverscore", "meteor", "rouge",
     "yisi", "prism", "xcomet", "cometkiwi", "kiwi", "unieval", "unite", "gemba", "factcc", "qags",
@@ -171,20 +171,20 @@ def known_orientation(name: str, values: FloatArray) -> int | None:
 
 
 def told_orientation(signs: Mapping[str, int], metrics: Mapping[str, FloatArray]) -> str:
-    """Orientations that do not follow from names, as ``--orientation`` takes them."""
+    """Orientations that cannot be inferred from names, in the form for ``--orientation``."""
     own = {m: v for m, v in signs.items() if v != known_orientation(m, metrics[m])}
     return ",".join(f"{metric}={sign:+d}" for metric, sign in sorted(own.items()))
 
 
-#: A metric with a larger share of gaps is not taken unless it is named.
+#: A metric with a larger share of gaps is not used unless it is named.
 MOST_GAPS = 0.2
-#: What raters must not see, or need not, by a word of its name.
+#: Words in the names of columns that raters must not see, or need not.
 HIDDEN = {"ref", "refs", "reference", "references", "comment", "comments", "note", "notes"}
-# Parts of the names of columns that count what raters marked.
+# Parts of the names of columns that count raters' marks.
 _COUNTED = {"errors", "major", "minor"}
-#: Columns with more values than this are no systems, unless they are called so.
+#: Columns with more values than this are not taken as systems unless named accordingly.
 _MOST_SYSTEMS = 20
-# The share of all pairs of segment and system that must be there: a few outputs may have failed.
+# The share of all pairs of segment and system that must be present: a few outputs may have failed.
 _CROSSED = 0.9
 _ONE = ("id", "document", "system", "rater", "cost")
 
@@ -202,7 +202,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that is not used as a metric: why, and whether naming it would help."""
+    """A column that is not used as a metric, the reason, and whether naming it would help."""
 
     reason: Reason
     details: str = ""
@@ -212,7 +212,7 @@ class LeftOut:
         return self.details or self.reason.value
 
 
-#: Human scores are never a metric unless somebody says so.
+#: Human scores are never a metric unless the user says so.
 MAYBE_HUMAN = LeftOut(Reason.HUMAN, usable=True)
 
 
@@ -225,21 +225,21 @@ class Roles:
     table
         The table, with the columns of scores as numbers.
     id, document, system, rater, cost
-        One column each, or None.
+        One column name each, or None.
     human
-        The column of human scores, or one for each rater; empty where it is not clear which.
+        The column of human scores, or one per rater; empty if unclear.
     humans
         All columns that look like human scores.
     metrics
-        What is taken for metrics; ``left_out`` says what is not, and why.
+        The metrics; ``left_out`` lists columns not used, and why.
     texts
-        What raters see.
+        Texts that raters see.
     guessed
-        What each role that nobody named was guessed to be.
+        The guessed column of each role that the user did not name.
     gaps
-        How many gaps each metric has that is taken all the same; they are filled with its mean.
+        Number of gaps in each metric used; they are filled with its mean.
     cells
-        Every column as numbers, parsed when first asked for.
+        Every column as numbers, parsed on first use.
     """
 
     table: pd.DataFrame
@@ -260,7 +260,7 @@ class Roles:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The roles as `Pool.from_table` takes them, and as files of samples store them."""
+        """The roles as arguments of `Pool.from_table`, also stored in sample files."""
         return {
             "id": self.id, "document": self.document, "metrics": list(self.metrics),
             "cost": self.cost, "system": self.system, "texts": list(self.texts),
@@ -284,8 +284,8 @@ class Roles:
         if self.left_out:
             parts = ", ".join(f"{name} ({why})" for name, why in self.left_out.items())
             usable = audience != "web" and any(why.usable for why in self.left_out.values())
-            hint = " To use one of them all the same, name the metrics with --metrics."
-            lines.append(f"not taken as metrics: {parts}.{hint if usable else ''}")
+            hint = " To use one of them anyway, name the metrics with --metrics."
+            lines.append(f"not used as metrics: {parts}.{hint if usable else ''}")
         if self.gaps:
             parts = ", ".join(f"{name} ({count})" for name, count in self.gaps.items())
             lines.append(f"gaps in metrics, filled with the mean of the metric: {parts}")
@@ -293,14 +293,14 @@ class Roles:
         return [*lines, *(read_as_sentence(n, how) for n, how in read.items() if how)]
 
     def one_human(self) -> str:
-        """The one column of human scores; an error asks where there are none or several."""
+        """The single column of human scores; raises an error if there are none or several."""
         found = self.some_humans()
         if len(found) > 1:
             raise self._which(found)
         return found[0]
 
     def some_humans(self, option: str = "--human") -> tuple[str, ...]:
-        """The columns of human scores, one per rater; an error asks where it is unclear."""
+        """The columns of human scores, one per rater; raises an error if unclear."""
         if not self.human:
             raise self._which(self.humans, option)
         return self.human
@@ -315,7 +315,7 @@ class Roles:
         return DataError(f"which column holds the human scores? Name it with {option}{hint}.{said}")
 
     def per_output(self) -> Roles:
-        """One row per output where several raters have a row each, with their mean score.
+        """Merge the rows of several raters into one row per output, with the mean score.
 
         Other columns keep the value of the first row. A table without such rows is unchanged.
         """
@@ -323,7 +323,7 @@ class Roles:
         if self.rater is None or self.id is None or not self.table.duplicated(keys).any():
             return self
         if self.table.duplicated([*keys, self.rater]).any():
-            return self  # not one row per rater: whoever builds the pool says what is wrong
+            return self  # not one row per rater: building the pool will report what is wrong
         groups = self.table.groupby(keys, sort=False, dropna=False)
         first = groups.head(1).reset_index(drop=True)
         for name in self.human:
@@ -347,7 +347,7 @@ class _Cells(Mapping[str, Column]):
         return self._made[name]
 
     def labels(self, name: str) -> list[str]:
-        """The cells of a column as text without blanks around, cached."""
+        """The cells of a column as text without surrounding blanks, cached."""
         if name not in self._texts:
             self._texts[name] = texts_of(self._frame[name])
         return self._texts[name]
@@ -383,13 +383,13 @@ def roles(
     Parameters
     ----------
     frame
-        The table as `fewgold.io.read_table` gives it.
+        The table as returned by `fewgold.io.read_table`.
     id, document, system, rater, cost, metrics, texts, human
-        What the user named, None where nothing; ``"none"`` for a role that nothing shall have.
+        The columns named by the user, or None; ``"none"`` for a role without any column.
     orientation
-        Which way metrics point, as far as the user says.
+        Which way metrics point, as given by the user.
     other
-        Columns that are needed for something else.
+        Columns needed for other purposes.
     need_id
         Whether a table without ids is an error.
     fill
@@ -454,7 +454,7 @@ def roles(
             guessed["texts"] = ", ".join(listed["texts"])
     taken |= set(listed.get("texts", ()))
     if chosen["system"] is None and chosen["rater"] is None and chosen["id"] is not None:
-        # Systems under another name: a column of few values, with each of which each id stands.
+        # Systems under another name: a column with few values, each of which occurs with every id.
         ids = labels(chosen["id"])
         few = [n for n in free() if n not in likely and _few(cells[n], labels(n))]
         if len(set(ids)) < len(ids):
@@ -463,7 +463,9 @@ def roles(
     left: dict[str, LeftOut] = {}
     if "metrics" not in listed and "metrics" not in banned:
         systems = None if chosen["system"] is None else np.array(labels(chosen["system"]))
-        numbering = {part.strip() for part in (id or "").split(",")}  # of an id made of several
+        numbering = {
+            part.strip() for part in (id or "").split(",")
+        }  # part of an id made of several columns
         listed["metrics"], left = _metrics(
             [n for n in free() if n not in numbering], cells, fill, systems
         )
@@ -502,40 +504,40 @@ def _told(
 
 
 def texts_of(column: Any) -> list[str]:
-    """The cells of a column as text without blanks around; empty where there is nothing."""
+    """The cells of a column as text without surrounding blanks; empty if missing."""
     return ["" if is_empty(v) else str(v).strip() for v in column.tolist()]
 
 
-# Metrics as they are: with gaps, of words, of categories ------------------------------------------
+# Metrics in practice: with gaps, words or categories ----------------------------------------------
 
-#: A category may have so many values where it is named, and where it is only guessed.
+#: Most values of a category that was named, and of one that was guessed.
 MOST_LEVELS, _FEW_LEVELS = 30, 10
-# Labels per further column from which unnamed categories are worth their slopes.
+# Fewest labels per extra column for which unnamed categories are used.
 _LABELS_PER_LEVEL = 20
-# Rows of a value, or gaps of a metric, below which they have no column of their own.
+# Values with fewer rows than this, or metrics with fewer gaps, get no separate column.
 _LEAST_ROWS, _LEAST_SHARE = 5, 0.01
 
 
 def as_controls(
     found: Roles, *, named: bool = False, without: Sequence[str] = (), labels: int = 0
 ) -> tuple[dict[str, FloatArray], list[str]]:
-    """Metrics as numbers without gaps, and what was done about them, in sentences.
+    """Metrics as numbers without gaps, and sentences on what was done.
 
-    Gaps are filled with the mean of the metric; where there are several, a column ``judge missing``
-    of 0 and 1 says where, so that estimators can tell them apart. A category becomes a column of 0
-    and 1 for each value but the most frequent; values of few rows stay with that one.
+    Gaps are filled with the mean of the metric; if there are several, a 0/1 column ``judge
+    missing`` marks them, so that estimators can distinguish them. A category becomes a 0/1 column
+    for each value but the most frequent; values with few rows are merged with that one.
 
     Parameters
     ----------
     found
         The table and its columns.
     named
-        Whether the user named the metrics. Otherwise short lists of words such as languages are
-        taken as categories if there are twenty ``labels`` or more for each of their values.
+        Whether the user named the metrics. Otherwise columns with few different words, such as
+        languages, are taken as categories if there are at least twenty ``labels`` for each value.
     without
         Columns to leave out, such as strata.
     labels
-        Rows that people labelled.
+        Number of rows that people labelled.
     """
     made: dict[str, FloatArray] = {}
     notes: list[str] = []
@@ -553,7 +555,7 @@ def as_controls(
             what = _odd(column, found.cells) if column.odd else "no number"
             raise DataError(f"the metric {name!r} cannot be used: {what}.")
         if (column.values[known] == column.values[known][0]).all():
-            notes.append(f"{name} is the same everywhere and is not used")
+            notes.append(f"{name} is constant and is not used")
             continue
         made[name] = np.where(known, column.values, column.values[known].mean())
         if (gone := (~known).sum()) >= least and gone < size:
@@ -591,7 +593,7 @@ def as_controls(
 
 
 def with_ids(found: Roles) -> tuple[NDArray[Any], list[str]]:
-    """An id for every row: its own, with system or document where that repeats, or its number."""
+    """An id for every row: its own, combined with system or document if repeated, or its number."""
     labels, rows = found.cells.labels, [str(k + 1) for k in range(len(found.table))]
     if found.id is None:
         return np.array(rows), ["there is no column of ids, so rows are identified by their number"]
@@ -602,7 +604,7 @@ def with_ids(found: Roles) -> tuple[NDArray[Any], list[str]]:
         )
         if len(set(both)) == len(both) and all(first):
             return np.array(both), []
-    note = f"{found.id} does not tell all rows apart, so rows are identified by their number"
+    note = f"{found.id} is not unique, so rows are identified by their number"
     return np.array(rows), [note]
 
 
@@ -610,7 +612,7 @@ def with_paths(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame
     """The table with a column for each name that is a path into nested cells.
 
     ``data.id`` is the field ``id`` of the objects in the column ``data``, and ``turns.0.text`` and
-    ``turns.-1.text`` are of the first and of the last of a list. Cells of CSV may hold JSON.
+    ``turns.-1.text`` belong to the first and last elements of a list. Cells of CSV may hold JSON.
 
     >>> import pandas as pd
     >>> nested = pd.DataFrame({"data": [{"id": "a", "turns": ["Hi", "Bye"]}]})
@@ -651,7 +653,7 @@ def _inside(value: Any, steps: Sequence[str]) -> Any:
 
 
 def nested_paths(frame: pd.DataFrame, most: int = 12) -> list[str]:
-    """Paths to values inside of nested cells, as `with_paths` takes them, by the first rows."""
+    """Paths to values inside nested cells in the form for `with_paths`, from the first rows."""
     found: dict[str, None] = {}
 
     def walk(name: str, value: Any, depth: int) -> None:
@@ -690,10 +692,10 @@ def joined_id(frame: pd.DataFrame, id: str | None) -> pd.DataFrame:
 
 
 def human_columns(names: Sequence[str]) -> list[str]:
-    """The columns that look like human scores of their own.
+    """The columns that look like human scores.
 
-    Not those of a known metric such as ``MoverScore`` or ``wmt20-comet-da``, nor a mark of systems
-    that are people (``is_human``); counts of errors only where there is nothing else.
+    Not known metrics such as ``MoverScore`` or ``wmt20-comet-da``, nor a flag for human systems
+    (``is_human``); error counts only if there is nothing else.
 
     >>> human_columns(["is_human", "mqm", "n_major", "wmt20-comet-da", "bb_MoverScore"])
     ['mqm']
@@ -707,10 +709,9 @@ def human_columns(names: Sequence[str]) -> list[str]:
 
 
 def clear_human(names: Sequence[str], numeric: Callable[[str], bool]) -> tuple[str, ...]:
-    """The column of human scores, or one for each of several raters; empty where it is unclear.
+    """The column of human scores, or one per rater; empty if unclear.
 
-    Among several that look like it, a name that people use for nothing else decides, such as
-    ``mqm`` or ``score``.
+    Among several candidates, an unambiguous name such as ``mqm`` or ``score`` decides.
 
     >>> clear_human(["id", "mqm", "mqm_z", "comet"], lambda name: True)
     ('mqm',)
@@ -761,7 +762,7 @@ def _metrics(
 
 
 def _share(gaps: NDArray[np.bool_], systems: NDArray[Any] | None) -> float:
-    """The share of gaps in a metric; where there are several systems, of the one with most."""
+    """The share of gaps in a metric; with several systems, the largest share of any."""
     if systems is None:
         return float(gaps.mean())
     return max(float(gaps[systems == s].mean()) for s in set(systems.tolist()))
@@ -783,7 +784,7 @@ def _counts(values: Any) -> bool:
     return values.size > 2 and first in (0, 1) and bool((values[1:] - values[:-1] == 1).all())
 
 
-# Columns whose names do not tell: what their cells say ------------------------------------------
+# Columns with uninformative names, judged by their cells ------------------------------------------
 
 
 def _other_id(
@@ -793,11 +794,11 @@ def _other_id(
     chosen: Mapping[str, str | None],
     shown: set[str],
 ) -> dict[str, str | None]:
-    """A column that names segments though it is not called so, perhaps with the system.
+    """A column that identifies segments though its name does not say so, perhaps with the system.
 
     Each value must occur once, or once per system; this also finds systems columns under another
-    name. Running text never names segments, however different its cells are. A column whose name
-    says id and whose cells are damaged is used too, so that an error is raised.
+    name. Running text never names segments, however different its cells are. A column that is named
+    like an id but has damaged cells is also used, so that an error is raised.
     """
     system = chosen["system"] or guess_column(names, SYSTEM_NAMES)
     document = chosen["document"] or guess_column(names, DOCUMENT_NAMES)
@@ -851,10 +852,10 @@ def once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
 
 
 def other_texts(found: Roles) -> tuple[str, ...]:
-    """Columns of texts under names of their own; raters see them only if the user says so.
+    """Text columns with other names; raters see them only if the user says so.
 
-    Running text is text. Two or three words may be a category, unless they differ row by row and
-    raters would otherwise see the inputs but no outputs. References are not for raters.
+    Running text is text. Two or three words may be a category, unless they differ between rows and
+    raters would otherwise see inputs but no outputs. References are not for raters.
     """
     short = bool(found.texts)
     if found.texts and not only_inputs(found.texts):
@@ -880,7 +881,7 @@ def only_inputs(texts: Sequence[str]) -> bool:
 
 
 def wordy(labels: Sequence[str]) -> bool:
-    """True for running text: more than three words a cell, on average."""
+    """True for running text: more than three words per cell on average."""
     filled = [v for v in labels if v]
     return bool(filled) and sum(len(v.split()) for v in filled) > 3 * len(filled)
 
@@ -893,10 +894,10 @@ def _varied(labels: Sequence[str]) -> bool:
 
 
 def _few(column: Column, labels: Sequence[str]) -> bool:
-    """Two to twenty different names, none missing and none a number."""
+    """True for two to twenty different names, none missing and none a number."""
     return not column.numeric and "" not in labels and 2 <= len(set(labels)) <= _MOST_SYSTEMS
 
 
 def _whole(column: Column) -> bool:
-    """Whole numbers throughout, as segments may be numbered."""
+    """True if all cells are whole numbers, as in numbered segments."""
     return bool(column.finite.all() and (column.values == np.round(column.values)).all())

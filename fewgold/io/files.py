@@ -1,4 +1,4 @@
-"""Text files: bytes into text whatever their encoding, and files written whole or not at all."""
+"""Text files: decoding in any common encoding, and writing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TITLES = {"utf-8": "UTF-8", "utf-8-sig": "UTF-8", "utf-16-le": "UTF-16", "utf-16
 class TableError(DataError):
     """A file that cannot be read as a table: a code, what is wrong, where, and what to do.
 
-    Every command raises the same one, and ``fewgold doctor`` shows its parts.
+    Every command raises this error, and ``fewgold doctor`` shows its parts.
     """
 
     def __init__(self, path: str, code: str, what: str, do: str, where: str = "") -> None:
@@ -43,9 +43,9 @@ class Decoded:
 
 
 def read_bytes(path: str | Path, shown: str | None = None) -> tuple[bytes, bool]:
-    """The content of a file, unpacked if it is a gzip file, and whether it was one.
+    """The content of a file, decompressed if gzipped, and whether it was.
 
-    ``shown`` is what to call the file in sentences, if not by its path.
+    ``shown`` is the name to use in messages instead of the path.
     """
     name = shown or str(path)
     try:
@@ -57,7 +57,7 @@ def read_bytes(path: str | Path, shown: str | None = None) -> tuple[bytes, bool]
 
 
 def unpacked(data: bytes, name: str) -> tuple[bytes, bool]:
-    """Bytes as they are, or what a gzip file holds, and whether it was one."""
+    """The bytes, decompressed if gzipped, and whether they were."""
     if data[:2] != _GZIP:
         return data, False
     try:
@@ -65,7 +65,7 @@ def unpacked(data: bytes, name: str) -> tuple[bytes, bool]:
     except (OSError, EOFError, zlib.error) as error:
         raise TableError(
             name, "damaged-gzip", f"the gzip file is damaged or cut off: {error}",
-            "Fetch or write it again; the download may have stopped half way.",
+            "Fetch or write it again; the download may have stopped halfway.",
         ) from None  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def decode(data: bytes, name: str) -> Decoded:
     except UnicodeDecodeError:
         line = data.count(b"\n", 0, place) + 1
         raise TableError(
-            name, "encoding", "the text is neither in UTF-8 nor in UTF-16 nor in Windows-1252",
+            name, "encoding", "the text is not in UTF-8, UTF-16 or Windows-1252",
             "Save it as UTF-8 (in a spreadsheet: “CSV UTF-8”).",
             f"line {line:,}, byte {place:,}",
         ) from None  # fmt: skip
@@ -113,7 +113,7 @@ def _wide(data: bytes) -> str | None:
     """Which kind of UTF-16, by its mark; without one, by every other byte being a zero."""
     if data[:2] in _MARKS:
         return "utf-16-le" if data[:2] == _MARKS[0] else "utf-16-be"
-    # In other binary files zeros lie at odd and at even places.
+    # In other binary files zeros are at both odd and even positions.
     even, odd = (data[k:64:2].count(b"\x00") for k in (0, 1))
     if min(even, odd) or max(even, odd) * 4 <= len(data[:64]):
         return None
@@ -128,12 +128,14 @@ def _binary(name: str, where: str = "") -> TableError:
 
 
 def write_texts(contents: Mapping[Path, str | bytes]) -> None:
-    """Write all files or none: each beside its target first, then moved into place."""
+    """Write all files or none: each is first written next to its target, then moved into place."""
     made: dict[Path, Path] = {}
     with ExitStack() as gone:
         for target, text in contents.items():
             if not target.parent.is_dir():
-                raise DataError(f"there is no folder {str(target.parent)!r} to write to. Make it.")
+                raise DataError(
+                    f"there is no folder {str(target.parent)!r} to write to. Create it."
+                )
             made[target] = gone.enter_context(Temporary(target.parent, f".{target.name}."))
             with open(made[target], "xb") as file:
                 file.write(text.encode() if isinstance(text, str) else text)

@@ -1,8 +1,8 @@
 """The one reader of tables: CSV, TSV, JSON, Parquet and spreadsheets into rows with their place.
 
-The format is recognised by content; the name decides only between two readings that are both
-possible. No row is lost: one whose cells cannot be told apart stays in the table with the reason,
-so that `TableFile.frame` refuses the file and names the line, and ``fewgold import`` rejects it.
+The format is recognised by content; the file name decides only if two readings are possible. No row
+is lost: a row whose cells cannot be separated stays in the table with the reason, so that
+`TableFile.frame` refuses the file and names the line, and ``fewgold import`` rejects it.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
-#: What kinds of tables are called in sentences.
+#: Names of the kinds of tables in messages.
 KINDS = {"csv": "CSV", "tsv": "TSV", "jsonl": "JSON lines", "json": "JSON", "parquet": "Parquet",
          "xlsx": "XLSX", "arrow": "Arrow"}  # fmt: skip
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-#: The sheet of a workbook of ours that explains the tasks.
+#: The sheet with instructions in workbooks written by fewgold.
 GUIDE = "how to rate"
-#: Codes of remarks that make no difference to anybody.
+#: Codes of remarks that never matter.
 HARMLESS = ("byte-order-mark", "separator", "quoted", "spaces-in-names")
 _KINDS = "CSV, TSV, JSON, Parquet or .xlsx"
 _LONGEST_CELL = 10_000_000
 _MOST_RAW = 1000
-_LOOKED_AT = 60  # records that decide about the separator
+_LOOKED_AT = 60  # number of records used to find the separator
 _KEY = re.compile(r"\bfg-\d+-[a-z2-7]{6}\b")
 _WHOLE = re.compile(r"[+-]?\d+(\.\d+)?")
-# A cell in quotes that needs them, as spreadsheets write it.
+# A quoted cell that needs its quotes, as written by spreadsheets.
 _NEEDED = re.compile(r'"(?:[^"]|"")*(?:,|"")(?:[^"]|"")*"')
-_QUOTES = "has broken quotes: one is not closed, or stands in the middle of a cell."
+_QUOTES = "has broken quotes: one is not closed, or is in the middle of a cell."
 _RAGGED = "A text that holds the separator needs quotation marks around it."
 
 
 class Row(NamedTuple):
-    """A row of a table; ``why`` says what is wrong if its cells cannot be told apart."""
+    """A row of a table; ``why`` says what is wrong if its cells cannot be separated."""
 
     place: str
     cells: tuple[Any, ...]
@@ -80,17 +80,17 @@ class TableFile:
     Parameters
     ----------
     path
-        What to call the file in sentences.
+        Name of the file in messages.
     kind
         ``csv``, ``tsv``, ``jsonl``, ``json``, ``xlsx`` or ``parquet``, whatever the name says.
     header
-        Names of the columns, as they stand there.
+        Names of the columns, as in the file.
     cells
-        The cells of each row, as text, numbers, truth values or dates, as the format has them.
+        The cells of each row, as text, numbers, booleans or dates, depending on the format.
     numbers
-        Where each row begins: the line, row or item, counted from 1.
+        The line, row or item where each row begins, counted from 1.
     remarks
-        What a person should know, such as an encoding that is not UTF-8.
+        Things the user should know, such as an encoding other than UTF-8.
     """
 
     path: str
@@ -143,10 +143,10 @@ class TableFile:
         return tuple(found)
 
     def frame(self) -> pd.DataFrame:
-        """The table for computing. Refuses a file in which any row or column is unclear.
+        """The table as a dataframe; refuses a file in which any row or column is unclear.
 
         Cells of text formats and spreadsheets stay text: ids are often numbers with leading zeros.
-        Rows with nothing in any cell are left out.
+        Empty rows are left out.
         """
         import pandas as pd
 
@@ -176,7 +176,7 @@ class TableFile:
 
     @cached_property
     def empty(self) -> tuple[int, ...]:
-        """Rows with nothing in any cell; spreadsheets leave them behind."""
+        """Empty rows, which spreadsheets leave behind."""
         likely: Iterable[int] = range(len(self))
         if self._native is not None and self.header:
             first = self._stored.iloc[:, 0]
@@ -207,18 +207,18 @@ class TableFile:
         if data and not familiar and self.kind in ("csv", "tsv", "xlsx"):
             raise self._error(
                 "no-header", "the first line looks like a row of data, not like column names",
-                "Put a line with the names of the columns first.",
+                "Add a first line with the column names.",
                 f"it holds {', '.join(data[:3])}",
             )  # fmt: skip
         twice = [name for name, count in Counter(named).items() if count > 1]
         if twice:
             raise self._error(
                 "duplicate-columns", f"two columns are called {twice[0]!r}",
-                "Rename or remove one, so that the right one is used.",
+                "Rename or remove one of them.",
             )  # fmt: skip
 
     def _refuse(self) -> None:
-        """Raise what is wrong with rows or columns, if anything is."""
+        """Raise an error if anything is wrong with rows or columns."""
         if self._problems:
             raise self._broken()
         self.check_columns()
@@ -230,7 +230,7 @@ class TableFile:
                 )  # fmt: skip
 
     def _broken(self) -> TableError:
-        """The error about rows that cannot be told apart, the first kind of them."""
+        """The error about unreadable rows, for their first kind."""
         wide = len(self.header)
         ragged = {k: p.width for k, p in self._problems.items() if p.code == "ragged"}
         if len(ragged) == len(self) and len(set(ragged.values())) == 1:
@@ -238,10 +238,9 @@ class TableFile:
             if width == wide + 1:
                 return self._error(
                     "header-too-short",
-                    f"the header has {wide} names and every row {width} cells, so that each name "
-                    "stands over the wrong column",
-                    "Name every column: give the first one a name too (R leaves it out for row "
-                    "names).",
+                    f"the header has {wide} names but every row has {width} cells, so each name "
+                    "is above the wrong column",
+                    "Name every column, including the first (R leaves it out for row names).",
                 )
             if width > wide:
                 return self._error(
@@ -272,25 +271,25 @@ class TableFile:
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """A table from CSV, TSV, JSON, Parquet or a spreadsheet; ``-`` is standard input.
+    """Read a table from CSV, TSV, JSON, Parquet or a spreadsheet; ``-`` is standard input.
 
-    Text files may be packed (``.gz``), in UTF-8, UTF-16 or Windows-1252, and with commas,
-    semicolons, tabs or bars between cells. Of a spreadsheet (``.xlsx``) the first sheet is read.
+    Text files may be gzipped (``.gz``), in UTF-8, UTF-16 or Windows-1252, and separated by commas,
+    semicolons, tabs or bars. In a spreadsheet (``.xlsx``) the first sheet is read.
     """
     return read_file(path).frame()
 
 
 def read_file(path: str | Path, kind: str | None = None, shown: str | None = None) -> TableFile:
-    """A table with its rows, their places, and remarks on oddities.
+    """Read a table with its rows, their positions, and remarks on oddities.
 
     Parameters
     ----------
     path
         A file, or ``-`` for standard input.
     kind
-        What it is, if that must not be found out: a key of `KINDS`.
+        The format, a key of `KINDS`; detected if None.
     shown
-        What to call the file in sentences, if not by its path.
+        Name to use in messages instead of the path.
     """
     name = shown or str(path)
     if str(path) == "-":
@@ -325,8 +324,8 @@ def _parsed(data: bytes, kind: str | None, name: str) -> TableFile:
         return _arrow(read_arrow(data, name), name, "arrow")
     if data.startswith(b"SQLite format 3\x00"):
         raise TableError(
-            name, "sqlite", "it is a database, such as a campaign of fewgold, and not a table",
-            "Name a campaign where a command takes one.",
+            name, "sqlite", "it is a database, such as a fewgold campaign, not a table",
+            "Use a command that takes a campaign.",
         )  # fmt: skip
     decoded = decode(data, name)
     if not decoded.text.strip():
@@ -351,7 +350,7 @@ def _remarks(table: TableFile) -> Iterator[Remark]:
         yield Remark("byte-order-mark", "the file begins with a byte order mark", do=do)
     elif table.encoding != "utf-8":
         what = f"the text is not in UTF-8 and was read as {TITLES[table.encoding]}"
-        do = "See whether names with accents look right; if not, save it as UTF-8."
+        do = "Check that names with accents look right; if not, save the file as UTF-8."
         yield Remark("encoding", what, do=do)
     if table.separator not in ("", ",", "\t") or (table.separator == "\t" and table.kind == "csv"):
         told = SEPARATORS.get(table.separator, repr(table.separator))
@@ -363,7 +362,7 @@ def _remarks(table: TableFile) -> Iterator[Remark]:
         yield Remark("unnamed-column", what, f"column {', '.join(map(str, bare[:3]))}", do)
     if padded := [n for n in table.header if n != n.strip()]:
         what = f"{len(padded)} column name{'s' * (len(padded) > 1)} with spaces around"
-        do = "Harmless: fewgold leaves the spaces out."
+        do = "Harmless: fewgold removes the spaces."
         yield Remark("spaces-in-names", what, ", ".join(map(repr, padded[:3])), do)
     if table.empty:
         one = len(table.empty) == 1
@@ -378,7 +377,7 @@ def _remarks(table: TableFile) -> Iterator[Remark]:
 
 
 def _delimited(decoded: Decoded, kind: str | None, name: str) -> TableFile:
-    """CSV or TSV: the separator that makes sense of the header and of the rows below it."""
+    """Read CSV or TSV, with the separator that fits the header and the rows below it."""
     lines = _lines(decoded.text)
     stated = re.fullmatch(r"sep=(.)", lines[0].strip("\r\n\"'")) if kind != "tsv" else None
     start = next((k for k in range(1 if stated else 0, len(lines)) if not _is_blank(lines[k])), -1)
@@ -447,7 +446,7 @@ class _Parsed(NamedTuple):
 
 
 def _rows(lines: Sequence[str], start: int, separator: str, name: str) -> _Parsed:
-    """All rows; tabs with or without quotes, whichever leaves fewer rows unclear."""
+    """All rows; for tabs, with or without quotes, whichever leaves fewer rows unclear."""
     quotes = any('"' in line for line in lines)
     if separator == "\t" and quotes:
         plainly = _fitted(_split(lines, start, separator), False)
@@ -461,7 +460,7 @@ def _rows(lines: Sequence[str], start: int, separator: str, name: str) -> _Parse
 
 
 def _fitted(records: Iterator[tuple[int, int, list[str] | None]], quoted: bool) -> _Parsed:
-    """Records as rows as wide as the header, or with the reason why not."""
+    """Records as rows with as many cells as the header, or with the reason why not."""
     _, _, header = next(records)
     assert header is not None
     wide = len(header)
@@ -487,7 +486,7 @@ def _fitted(records: Iterator[tuple[int, int, list[str] | None]], quoted: bool) 
 def _named(
     header: list[str], cells: list[list[str]], problems: dict[int, _Problem]
 ) -> tuple[list[str], list[list[str]]]:
-    """The table without nameless, empty columns, which a separator at the end of lines leaves."""
+    """The table without empty, nameless columns, which come from trailing separators."""
     bare = [
         k
         for k, n in enumerate(header)
@@ -525,7 +524,7 @@ def separator_of(lines: Sequence[str], start: int = 0, hint: str = ",") -> str:
 
 
 def _head(lines: Sequence[str], start: int, separator: str) -> list[str] | None:
-    """The cells of the header, or None where its quotes are broken."""
+    """The cells of the header, or None if its quotes are broken."""
     if '"' not in lines[start]:
         return lines[start].rstrip("\r\n").split(separator)
     found = next(_records(lines, start, separator, ""), None)
@@ -533,13 +532,13 @@ def _head(lines: Sequence[str], start: int, separator: str) -> list[str] | None:
 
 
 def _is_quoted(found: _Parsed) -> bool:
-    """True if all quotes are such that a program must have put them around the cells."""
+    """True if all quotes look as if a program had put them around cells."""
     if any(len(c) > 1 and c[0] == c[-1] == '"' for c in found.header):
         return True
     quotes = [c for row in found.cells for c in row if '"' in c]
     if not quotes or not all(_NEEDED.fullmatch(c) for c in quotes):
         return False
-    # Doubled quotes are a sure sign. Commas alone are one only where they always bring quotes.
+    # Doubled quotes are a sure sign; commas only if cells with commas are always quoted.
     if any('""' in c[1:-1] for c in quotes):
         return True
     return not any("," in c and '"' not in c for row in found.cells for c in row)
@@ -559,8 +558,8 @@ def _records(
 ) -> Iterator[tuple[int, int, list[str] | None]]:
     """Records of text with quotes: (first line, line after the last, cells); None for broken cells.
 
-    After a broken record reading goes on with the very next line, so that a quote that is never
-    closed costs one row and not the rest of the file.
+    After a broken record reading continues with the next line, so that an unclosed quote costs one
+    row and not the rest of the file.
     """
     before = csv.field_size_limit(_LONGEST_CELL)
     reread = 0  # lines read a second time after broken quotes
@@ -599,10 +598,10 @@ def _records(
 
 
 def _are_rows(lines: Sequence[str], separator: str, width: int) -> bool:
-    """True if lines that quotes make one record look like rows of their own.
+    """True if the lines of a quoted record look like separate rows.
 
-    A quote that was never closed meets the next one a few rows later. Then each line has all its
-    cells and a number among them, or there are several keys.
+    An unclosed quote is matched with the next one a few rows later. Then each line has all its
+    cells, including a number, or there are several keys.
     """
     if len(set(_KEY.findall("".join(lines)))) > 1:
         return True
@@ -611,7 +610,7 @@ def _are_rows(lines: Sequence[str], separator: str, width: int) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines with their line ends: those of files only, not every one in Unicode."""
+    """Lines with their line ends; only \n, \r and \r\n count, not other Unicode ones."""
     return list(io.StringIO(text, newline=""))
 
 
@@ -627,7 +626,7 @@ class _Unreadable(ValueError):
 
 
 def _json(text: str, name: str, sure: bool) -> TableFile | None:
-    """JSON lines or a list of objects; None for text that is neither, unless it must be."""
+    """Read JSON lines or a list of objects; None for other text, unless JSON is required."""
     body = text.lstrip()
     named = name.lower().removesuffix(".gz").endswith((".json", ".jsonl", ".ndjson"))
     if body.startswith("["):
@@ -662,7 +661,7 @@ def _json(text: str, name: str, sure: bool) -> TableFile | None:
 
 
 def _objects(name: str, kind: str, unit: str, found: Sequence[tuple[int, str, Any]]) -> TableFile:
-    """Rows of objects; a problem in place of an object says why there is none."""
+    """Rows from objects; an unreadable object is replaced by the reason."""
     header = tuple(dict.fromkeys(k for _, _, o in found if isinstance(o, dict) for k in o))
     return TableFile(
         name, kind, header,
@@ -690,7 +689,7 @@ def _object(line: str) -> dict[str, Any] | _Problem:
 def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _Unreadable("names a field twice.")
+        raise _Unreadable("has a field twice.")
     return found
 
 
@@ -698,7 +697,7 @@ def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _spreadsheet(data: bytes, name: str) -> TableFile:
-    """The first sheet of a workbook, its first filled row being the header."""
+    """Read the first sheet of a workbook; its first nonempty row is the header."""
     sheet = read_sheet(name, data)
     if not sheet.rows:
         raise TableError(
@@ -715,7 +714,7 @@ def _spreadsheet(data: bytes, name: str) -> TableFile:
         row = [*values, *[None] * (wide - len(values))]
         if any(v not in (None, "") for v in row[wide:]):
             problems[k] = _Problem(
-                "loose-cells", "has cells to the right of the last column with a header."
+                "loose-cells", "has cells to the right of the last named column."
             )
         cells.append(row[:wide])
     bare = [k for k, n in enumerate(header) if not n and all(is_empty(row[k]) for row in cells)]
@@ -734,7 +733,7 @@ def _spreadsheet(data: bytes, name: str) -> TableFile:
 
 
 def _parquet(data: bytes, name: str) -> TableFile:
-    """A Parquet file, row by row."""
+    """Read a Parquet file."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -744,7 +743,7 @@ def _parquet(data: bytes, name: str) -> TableFile:
             "Install it with: pip install 'fewgold[parquet]'.",
         ) from None  # fmt: skip
     try:
-        # Not by its path: pyarrow would take a folder, or parts of the path, for columns.
+        # Not by path: pyarrow would interpret folders in the path as columns.
         table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, OverflowError, TypeError, KeyError) as error:
@@ -756,7 +755,7 @@ def _parquet(data: bytes, name: str) -> TableFile:
 
 
 def _arrow(table: Any, name: str, kind: str) -> TableFile:
-    """An Arrow table, row by row."""
+    """Read an Arrow table."""
     cells = _ArrowRows(table)
     return TableFile(
         name, kind, tuple(map(str, table.column_names)), cells, range(1, len(cells) + 1),
@@ -767,7 +766,7 @@ def _arrow(table: Any, name: str, kind: str) -> TableFile:
 
 
 class _ArrowRows(Sequence[tuple[Any, ...]]):
-    """The rows of an Arrow table, made when they are first looked at: frames need none of them."""
+    """The rows of an Arrow table, created on first use, since dataframes do not need them."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
@@ -784,7 +783,7 @@ class _ArrowRows(Sequence[tuple[Any, ...]]):
 
 
 def _as_pandas(table: Any) -> pd.DataFrame:
-    """The columns as pandas stored them; an index that has a name is a column as well."""
+    """The columns as pandas stored them; a named index becomes a column."""
     frame: pd.DataFrame = table.to_pandas()
     if frame.index.names != [None]:
         frame = frame.reset_index()

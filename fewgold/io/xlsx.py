@@ -1,8 +1,8 @@
-"""Cells of a spreadsheet (.xlsx), read straight from its XML.
+"""Cells of a spreadsheet (.xlsx), read directly from its XML.
 
-Libraries that read spreadsheets trust the size that the file claims, drop rows that stand out of
-order and take a formula without a stored value for an empty cell. Ratings must not vanish that
-way, so every row and cell of the file is returned here, or the file is refused.
+Spreadsheet libraries trust the size stated in the file, drop rows that are out of order, and treat
+a formula without a stored value as an empty cell. Ratings must not get lost that way, so this
+module returns every row and cell of the file, or refuses it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from fewgold.errors import DataError
 from fewgold.io.cells import NUMBER
 
-_MOST_BYTES = 1_000_000_000  # unpacked; more is a mistake or an attack
+_MOST_BYTES = 1_000_000_000  # uncompressed size; more is a mistake or an attack
 _MOST_COLUMNS = 16384
 _WHERE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -42,9 +42,9 @@ class Formula:
 
 @dataclass(frozen=True)
 class SheetCells:
-    """The non-empty rows of a sheet, by number, with cells from column A on.
+    """The nonempty rows of a sheet, by number, with cells starting at column A.
 
-    A cell is text, a number, a truth value, a `datetime`, a `Formula` or None.
+    A cell is text, a number, a boolean, a `datetime`, a `Formula` or None.
     """
 
     name: str
@@ -53,7 +53,7 @@ class SheetCells:
 
 
 def read_sheet(path: str | Path, data: bytes | None = None) -> SheetCells:
-    """The first sheet of a workbook; ``data`` is what the file holds, if it was read already."""
+    """Read the first sheet of a workbook; ``data`` is the file's content, if already read."""
     data = Path(path).read_bytes() if data is None else data
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise DataError(
@@ -87,7 +87,7 @@ def _read(book: zipfile.ZipFile) -> SheetCells:
         raise _Damaged("two of its parts have the same name")
     home = next((n for n in sorted(names) if n.endswith("xl/workbook.xml")), None)
     if home is None:
-        raise _Damaged("it is a zip file, but without xl/workbook.xml in it")
+        raise _Damaged("it is a zip file without xl/workbook.xml")
     folder, file = posixpath.split(home)
     links = {
         e.get("Id", ""): (e.get("Type", ""), e.get("Target", ""))
@@ -120,7 +120,7 @@ def _tag(element: Element) -> str:
 
 
 def _elements(book: zipfile.ZipFile, name: str, wanted: set[str]) -> Iterator[Element]:
-    """The elements of these names in a part of the workbook; none if there is no such part."""
+    """The elements with these names in a part of the workbook; none if the part is missing."""
     if name not in book.namelist():
         return
     parser: Any = XMLPullParser(("start", "end"))
@@ -147,7 +147,7 @@ def _elements(book: zipfile.ZipFile, name: str, wanted: set[str]) -> Iterator[El
 
 
 def _text(element: Element) -> str:
-    """The text of a string with its formats; not how it is pronounced (``rPh``)."""
+    """The text of a formatted string, without phonetic hints (``rPh``)."""
     found: list[str] = []
     for part in element:
         if _tag(part) == "t":
@@ -228,7 +228,7 @@ def _dated(c: Element, dates: set[int]) -> bool:
 
 
 def _day(number: float, epoch: datetime) -> Any:
-    """Days since the epoch as a date; to the millisecond, as finer parts are rounding errors."""
+    """Convert days since the epoch to a date, rounded to milliseconds."""
     try:
         return epoch + timedelta(milliseconds=round(number * 86_400_000))
     except OverflowError:

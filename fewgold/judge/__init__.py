@@ -1,4 +1,4 @@
-"""Is my judge any good? A metric or LLM judge against people, from a rated sample and its design.
+"""Assess a metric or LLM judge against people, from a rated sample and its design.
 
 Values are for the whole pool and intervals follow the design: any sampler, any measure.
 """

@@ -19,8 +19,8 @@ class Calibration:
     """Gaps between a judge's probabilities and people's verdicts, in bins of the pool.
 
     Bins, their shares of the pool and the judge's mean in them are known for the whole pool; only
-    people's share of good segments in them is estimated. Arrays are (..., K), and those of `ece`
-    are as in `MeasuredValue`.
+    the share that people find good is estimated. Arrays are (..., K), and those of `ece` are as in
+    `MeasuredValue`.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class Calibration:
     share, stated
         (K,) share of the pool and mean probability in each bin.
     observed, se
-        (..., K) share of good segments by people's word, and its standard error.
+        (..., K) share of segments that people find good, and its standard error.
     rated
-        (..., K) rated segments in each bin.
+        (..., K) number of rated segments in each bin.
     ece
         Expected calibration error, Σ share · |observed − stated|, corrected for its bias.
     plain
-        (...) the same without correction, which few ratings make too large.
+        (...) the same without correction, too large with few ratings.
     """
 
     edges: FloatArray
@@ -49,7 +49,7 @@ class Calibration:
 
 
 def bin_edges(pool: FloatArray, bins: int) -> FloatArray:
-    """Ends (K + 1,) of up to ``bins`` bins that hold about as many segments of the pool each."""
+    """Ends (K + 1,) of up to ``bins`` bins with about equal numbers of segments of the pool."""
     inner = np.quantile(pool, np.arange(1, bins) / bins, method="inverted_cdf")
     inner = np.unique(inner)
     return np.concatenate([[0.0], inner[(inner > pool.min()) & (inner > 0)], [1.0]])
@@ -62,9 +62,9 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
 
     The plain error T = Σ q |d| is too large, since chance makes every estimated gap d differ from
     0. With each gap normal about its true value, |d| is folded normal and so the mean and variance
-    of T are known. Estimate and interval hold the pattern of the gaps fixed (each shrunk by its own
-    noise) and find its sizes at which the mean of T is the T seen, or T lies at the ends of its
-    Student interval: 0 where even no gap at all could have given such a T.
+    of T are known. Estimate and interval keep the pattern of the gaps fixed (each shrunk according
+    to its noise) and find the scale at which the mean of T equals the observed T, or T is at an end
+    of its Student interval: 0 if even true gaps of 0 could have given such a T.
     """
     inner, k = edges[1:-1], edges.size - 1
     known = np.searchsorted(inner, pool, side="right")
@@ -81,7 +81,7 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
     off = (of.human - of.judge)[..., None, :]
     gap = np.where(seen, (mass * off).sum(-1) / np.where(seen, total, 1.0), 0.0)
     z = np.where(member, (off - gap[..., None]) / np.where(seen, total, 1.0)[..., None], 0.0)
-    scale = of._mass.sum(-1)[..., None, None]  # of a slice: its share among the rated
+    scale = of._mass.sum(-1)[..., None, None]  # for a slice: its share of the ratings
     dev = of.design.deviations(z / np.where(scale > 0, scale, 1.0))
     dev = dev * _bessel(of, member)[..., None]
     covariance = np.asarray(dev @ np.swapaxes(dev, -1, -2))
@@ -98,7 +98,7 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
 
 
 def _bessel(of: Paired, member: BoolArray) -> FloatArray:
-    """Bessel's correction (..., K) for the means of bins: the design's is for one mean of all."""
+    """Bessel's correction (..., K) for the means of bins: the design's is for the overall mean."""
     found = []
     for k in range(member.shape[-2]):
         units = of.units(member[..., k, :])
@@ -109,10 +109,10 @@ def _bessel(of: Paired, member: BoolArray) -> FloatArray:
 
 
 def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArray) -> FloatArray:
-    """A floor for the variance (..., K) of a gap, for bins whose few ratings happen to agree.
+    """A lower limit for the variance (..., K) of a gap, for bins whose few ratings agree.
 
-    It is at least that of a bin with one rating more, a quarter as even odds have it and the rest
-    as the ratings of all bins do.
+    It is at least that of a bin with one more rating: a quarter from even odds and the rest as in
+    the ratings of all bins.
     """
     squares = np.square(mass).sum(-1)
     fpc = np.square(mass * of.design._root_fpc[..., None, :]).sum(-1)
@@ -135,7 +135,7 @@ def _error(
     df: FloatArray,
     confidence: float,
 ) -> tuple[FloatArray, MeasuredValue]:
-    """Σ share · |gap| as it is, and corrected with its standard error and interval.
+    """Σ share · |gap|, uncorrected, and corrected with its standard error and interval.
 
     ``estimated`` is the part of the covariance (..., K, K) of the gaps that the design estimates,
     with ``df`` degrees of freedom.
@@ -147,30 +147,28 @@ def _error(
     shape = _folded(trust * np.abs(gap), np.sqrt(trust * variance))[0]
     shape = np.where(spread_of_gaps > 0, shape, 1.0)
     shape = shape / (share * shape).sum(-1)[..., None]
-    # The fewer bins hold the error, the more chance adds to it: for the lower end, a pattern half
-    # of the way to those gaps only that stand out from their own noise (benchmarks/judge.py).
+    # The fewer bins contain the error, the more chance adds to it: for the lower end, use a pattern
+    # halfway towards only those gaps that exceed their own noise (benchmarks/judge.py).
     clear = np.sqrt(np.maximum(gap**2 - variance, 0.0))
     size = (share * clear).sum(-1)[..., None]
     uneven = np.where(size > 0, (shape + clear / np.where(size > 0, size, 1.0)) / 2, shape)
-    # Signs of the gaps shrunk to their mean: a gap with the wrong sign by chance would hide that
-    # the errors of bins which share documents add up.
+    # Use the signs of the gaps shrunk to their mean: a wrong sign by chance would hide that errors
+    # of bins with common documents add up.
     common = (share * gap).sum(-1, keepdims=True)
     likely = common + _shrinkage(gap - common, variance, share)[1] * (gap - common)
     signs = np.where(likely < 0, -1.0, 1.0)
 
     def moments(error: FloatArray, pattern: FloatArray) -> tuple[FloatArray, ...]:
-        """Mean, standard deviation and skewness of the plain error if the true one is ``error``,
-        and the degrees of freedom of the standard deviation.
+        """Mean, sd, skewness and sd's df of the plain error if the true one is ``error``.
 
         The variance is tr(A C), C being the covariance of the gaps. If C is estimated with df
-        degrees of freedom, the trace has df tr(AC)²/tr(ACAC) of them (Satterthwaite 1946): df
-        where all signs are sure, up to K df where the gaps are noise and their variances average
-        out.
+        degrees of freedom, the trace has df tr(AC)²/tr(ACAC) of them (Satterthwaite 1946): df if
+        all signs are certain, up to K df if the gaps are noise and their variances average out.
         """
         true = error[..., None] * pattern
         t = np.where(sd > 0, true / np.where(sd > 0, sd, 1.0), np.inf)
         mean, own, third = _folded(true, sd)
-        # |x| follows x as far as its sign is sure; so do products of two of them.
+        # |x| follows x to the extent that its sign is certain; so do products of two of them.
         sure = share * signs * (2 * ndtr(t) - 1)
         alone = np.where(variance > 0, share**2 * own / np.where(variance > 0, variance, 1.0), 0.0)
         a = np.where(eye, alone[..., None], sure[..., :, None] * sure[..., None, :])
@@ -182,8 +180,7 @@ def _error(
         return (share * mean).sum(-1), np.sqrt(whole), skewness, np.maximum(freedom, 1.0)
 
     def solve(sign: int, pattern: FloatArray) -> FloatArray:
-        """The true error at which the plain one seen is its mean (sign 0), or the upper (1) or
-        lower (−1) end of its Student interval, skewed by Cornish and Fisher's (1938) expansion."""
+        """The true error that has the observed one as its mean (0) or interval end (1 or −1)."""
         low, high = np.zeros_like(plain), np.ones_like(plain)
         for _ in range(40):
             middle = (low + high) / 2
@@ -196,7 +193,7 @@ def _error(
 
     value = solve(0, shape)
     low, high = np.minimum(solve(1, uneven), value), np.maximum(solve(-1, shape), value)
-    # The correction stretches the plain error's noise; the interval shows by how much.
+    # The correction magnifies the noise of the plain error; the interval shows by how much.
     q = stdtrit(moments(value, shape)[3], (1 + confidence) / 2)
     return plain, MeasuredValue(value, (high - low) / (2 * q), low, high)
 

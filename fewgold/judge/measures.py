@@ -1,10 +1,10 @@
 """Measures of a judge against people, and their influence values.
 
-Every measure is a smooth function of weighted means over the rated segments. Its *influence
-values* z say by how much the value changes with the weight of each segment (linearisation; Deville
-1999), so that the one variance of the design, applied to z, is the variance of every measure under
-every design. The judge is known for the whole pool: the weights are calibrated so that they give
-its mean exactly, which for 0/1 verdicts is poststratification, and z enters the variance less its
+Every measure is a smooth function of weighted means over the rated segments. Its *influence values*
+z say how the value changes with the weight of each segment (linearisation; Deville 1999), so that
+the one variance of the design, applied to z, is the variance of every measure under every design.
+The judge is known for the whole pool: the weights are calibrated so that they give its mean
+exactly, which for 0/1 verdicts is poststratification, and z enters the variance minus its
 regression on the judge (Särndal, Swensson and Wretman 1992, section 6.6).
 
 Arrays are (..., n): the rated segments last, batch axes in front.
@@ -33,15 +33,15 @@ from fewgold.design import Design
 from fewgold.estimate import Interval
 
 _TINY = 1e-12
-# Largest share of its weight that calibration may take from a segment, or add to it four times.
+# Calibration may remove at most this share of a segment's weight, or add four times as much.
 _GENTLE = 0.75
-# Numbers that a table of pairs may hold at a time.
+# Most numbers in a table of pairs at a time.
 _ROOM = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Scores by people and by a judge of the rated segments, and how these were drawn.
+    """Human and judge scores of the rated segments, and how these were drawn.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class Paired:
     inside
         (..., n) the segments of a slice of the pool; all if None.
     known
-        Whether ``judge_mean`` is that of what the result is about. It is not where the rated
-        segments stand for others to come, for which nobody has asked the judge yet.
+        Whether ``judge_mean`` is known for the target of the result. It is not if the rated
+        segments represent future ones, which the judge has not scored yet.
     """
 
     human: FloatArray
@@ -67,13 +67,13 @@ class Paired:
 
     @cached_property
     def _mass(self) -> FloatArray:
-        """Weights of the design in the slice, before they are scaled to sum 1."""
+        """Design weights in the slice, before scaling to sum 1."""
         w = self.design.weights
         return np.asarray(w if self.inside is None else np.where(self.inside, w, 0.0))
 
     @cached_property
     def _base(self) -> FloatArray:
-        """The same with sum 1, or all 0 for a slice without ratings."""
+        """The same scaled to sum 1, or all 0 for a slice without ratings."""
         total = self._mass.sum(-1, keepdims=True)
         return np.asarray(self._mass / np.where(total > 0, total, 1.0))
 
@@ -85,7 +85,7 @@ class Paired:
 
     @cached_property
     def _g(self) -> FloatArray:
-        """g-weights of calibration on the judge's mean; 1 where that would strain the weights."""
+        """g-weights of calibration on the judge's mean; 1 if that would change weights too much."""
         dev, spread = self._centred_judge
         known = self.known & _above(spread, np.square(self.judge).max(-1, keepdims=True))
         off = self.judge_mean - (self._base * self.judge).sum(-1, keepdims=True)
@@ -106,7 +106,7 @@ class Paired:
     def residuals(self, influence: FloatArray) -> FloatArray:
         """Values (..., n) from influence values, whose mean has the variance of the measure.
 
-        They are residuals of a regression on the judge, whose mean is known, and 0 outside of the
+        They are residuals of a regression on the judge, whose mean is known, and 0 outside the
         slice.
         """
         b, (dev, spread) = self._base, self._centred_judge
@@ -116,7 +116,7 @@ class Paired:
         return self._scaled(np.where(known, left - slope * dev, left) * self._g)
 
     def _scaled(self, left: FloatArray) -> FloatArray:
-        """Residuals of a slice as they count in the whole sample: 0 outside of it."""
+        """Residuals of a slice scaled to the whole sample, 0 outside the slice."""
         if self.inside is None:
             return np.asarray(left)
         total = self._mass.sum(-1, keepdims=True)
@@ -127,7 +127,7 @@ class Paired:
         return self.variance_of(self.residuals(influence))
 
     def variance_of(self, residuals: FloatArray) -> FloatArray:
-        """Variance (...) of a mean of `residuals`, or of the difference of two such."""
+        """Variance (...) of a mean of `residuals`, or of the difference between two."""
         dev = self.design.deviations(residuals[..., None, :])[..., 0, :]
         return np.asarray(np.where(self.design._census, 0.0, np.vecdot(dev, dev)))
 
@@ -135,7 +135,7 @@ class Paired:
         """Effective number (...) of independently drawn units in a part of the rated segments.
 
         Kish's (Σ w)² / Σ w² over units that were drawn as a whole, with the finite population
-        correction: of a simple sample n / (1 − n/N). Infinite where nothing was left to chance.
+        correction: for a simple sample n / (1 − n/N). Infinite if there is no sampling error.
         """
         mass = self._mass if part is None else np.where(part, self._mass, 0.0)
         chance = self.design._by_unit(mass * self.design._root_fpc)
@@ -153,7 +153,7 @@ class Paired:
     def padded_quantile(
         self, confidence: float, variance: FloatArray, seen: FloatArray
     ) -> FloatArray:
-        """Student's quantile (...) where only the part ``seen`` of a variance is estimated.
+        """Student's quantile (...) if only the part ``seen`` of a variance is estimated.
 
         Satterthwaite's (1946) degrees of freedom: those of the part, times (whole/part)².
         """
@@ -164,8 +164,8 @@ class Paired:
     def quantile(self, confidence: float, rare: BoolArray | None = None) -> FloatArray:
         """Student's quantile (...) of a two-sided interval.
 
-        Of a measure that a few ``rare`` segments decide it has their degrees of freedom, and
-        Bessel's correction for their number: the design's is that for all segments.
+        For a measure determined by a few ``rare`` segments it has their degrees of freedom, and
+        Bessel's correction for their number, since the design's is for all segments.
         """
         if rare is None:
             return np.asarray(stdtrit(self.df, (1 + confidence) / 2))
@@ -176,7 +176,7 @@ class Paired:
 
 
 def _above(spread: FloatArray, size: FloatArray) -> BoolArray:
-    """Where a variance is more than rounding, for squares of this size."""
+    """Whether a variance is more than rounding error, for squares of this size."""
     return np.asarray(spread > _TINY * np.maximum(size, 1e-300))
 
 
@@ -187,13 +187,13 @@ class Measure:
     Parameters
     ----------
     value
-        (...); NaN where it is not defined, such as recall where people found nothing good.
+        (...); NaN if undefined, such as recall if people found nothing good.
     influence
-        (..., n), 0 where the value is not defined.
+        (..., n), 0 if the value is undefined.
     low, high
         Ends of its scale; infinite for differences.
     rare
-        (..., n) the rated segments of the rarer kind, where few of them decide.
+        (..., n) the rated segments of the rarer kind, if the measure depends on few of them.
     pads
         Pseudo-ratings that the interval of a table with more than two levels adds (`Padded`).
     """
@@ -208,14 +208,14 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class Padded:
-    """Verdicts with pseudo-ratings added, from which intervals of tables are made.
+    """Verdicts with added pseudo-ratings, for the intervals of tables.
 
-    Few ratings may miss a cell of the table altogether and then show no variance. Agresti and
-    Caffo (2000) add a success and a failure to each of two samples: here to what people said where
-    the judge says 1, and where it says 0, so that the judge's known shares stay as they are. With
-    more than two levels ``ratings`` of them are spread over the table, half of them evenly and half
-    as if judge and people were independent: two, but one for quadratic weights, which are sensitive
-    to those on distant levels. Values are reported without them.
+    Few ratings may miss a cell of the table entirely and then show no variance. Agresti and Caffo
+    (2000) add a success and a failure to each of two samples: here to the human verdicts where the
+    judge says 1, and where it says 0, so the judge's known shares stay unchanged. With more than
+    two levels ``ratings`` of them are spread over the table, half of them evenly and half as if
+    judge and people were independent: two, but one for quadratic weights, which are sensitive to
+    pseudo-ratings on distant levels. The reported values do not use them.
     """
 
     of: Paired
@@ -250,7 +250,7 @@ class Padded:
 
     @cached_property
     def _judge_share(self) -> FloatArray:
-        """Share of the pool that the judge gives the second level."""
+        """Share of the pool to which the judge gives the second level."""
         of, (low, high) = self.of, self.levels
         share = np.asarray(np.clip((of.judge_mean - low) / (high - low), 0.0, 1.0))
         if not of.known:
@@ -285,11 +285,10 @@ class Padded:
         return np.concatenate([real, np.broadcast_to(pads, (*real.shape[:-1], pads.size))], -1)
 
     def variance(self, influence: FloatArray) -> FloatPair:
-        """Variance (...) of a measure with these influence values (..., n + K²), and its part that
-        the design estimates.
+        """Variance (...) from influence values (..., n + K²), and the part estimated by the design.
 
-        Where the judge has two levels their shares are known, and only what varies within each
-        counts; the pseudo-ratings count as ratings of a simple random sample.
+        If the judge has two levels, their shares are known, and only the variation within each
+        counts; pseudo-ratings count as ratings of a simple random sample.
         """
         of, (count, each, left) = self.of, self._pads
         n, place = of.human.shape[-1], _places(self.levels, self.judge)
@@ -308,7 +307,7 @@ class Padded:
         return seen + fpc * (count * np.square(each * z[..., n:])).sum(-1), seen
 
 
-#: What measures are computed from.
+#: The data from which measures are computed.
 Scored: TypeAlias = Paired | Padded
 
 
@@ -330,9 +329,9 @@ def figure(
     """A measure of the rated segments with its design-based interval.
 
     With ``levels`` it is a function of the table of verdicts: Student's interval with
-    pseudo-ratings (`Padded`), cut at the ends of the scale. Otherwise, on a scale with ends,
-    Wilson's interval with p(1 − p)/variance for the number of ratings, as Korn and Graubard (1998)
-    do for shares in surveys; without ends, Student's.
+    pseudo-ratings (`Padded`), clipped to the scale. Otherwise, on a scale with ends, Wilson's
+    interval with p(1 − p)/variance for the number of ratings, as Korn and Graubard (1998) do for
+    shares in surveys; without ends, Student's.
     """
     found = measure(of)
     q, certain = of.quantile(confidence, found.rare), of.design._census
@@ -364,7 +363,7 @@ def figure(
 
 
 def wilson(p: FloatArray, n: FloatArray, q: FloatArray) -> Interval:
-    """Wilson's (1927) interval of a share p of n, n any positive number, q the quantile."""
+    """Wilson's (1927) interval for a share p of n (any positive number) at the quantile q."""
     with np.errstate(invalid="ignore"):
         grown = 1 + q**2 / n
         half = q * np.sqrt(np.maximum(p * (1 - p), 0.0) / n + (q / (2 * n)) ** 2) / grown
@@ -382,19 +381,19 @@ def mean_human(of: Scored) -> Measure:
 
 
 def mean_judge(of: Scored) -> Measure:
-    """Mean score of the judge, where it is not known for all that the result is about."""
+    """Mean score of the judge, if it is not known for the whole target."""
     value = of.mean(of.judge)
     return Measure(value, of.judge - value[..., None], -np.inf, np.inf)
 
 
 def share_human(of: Scored) -> Measure:
-    """Share of segments that people find good, of scores of 0 and 1."""
+    """Share of segments that people find good, for scores of 0 and 1."""
     open_ended = mean_human(of)
     return Measure(open_ended.value, open_ended.influence)
 
 
 def _ratio(of: Scored, above: FloatArray, below: FloatArray) -> Measure:
-    """Weighted mean of ``above`` by that of ``below``, a part of whose segments it counts."""
+    """Weighted mean of ``above`` divided by that of ``below``, which includes it."""
     whole = of.mean(below)[..., None]
     known = whole > _TINY
     value = of.mean(above)[..., None] / np.where(known, whole, 1.0)
@@ -433,7 +432,7 @@ def f1(of: Scored) -> Measure:
 
 
 def confusion(of: Scored, levels: FloatArray) -> FloatArray:
-    """Shares (..., k, k) of the pool: rows by what people say, columns by what the judge says."""
+    """Shares (..., k, k) of the pool: rows are human levels, columns the judge's."""
     k = levels.size
     cell = np.searchsorted(levels, of.human) * k + np.searchsorted(levels, of.judge)
     found = group_sum(of.weights, cell.astype(np.int64), k * k)
@@ -453,9 +452,11 @@ def kappa(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     apart = _apart(levels, weight)
     h, j = _places(levels, of.human), _places(levels, of.judge)
     observed = apart[h, j]
-    by_human = group_sum(of.weights, h, levels.size) @ apart  # from people's levels to a judge's
+    by_human = (
+        group_sum(of.weights, h, levels.size) @ apart
+    )  # distance from people's levels to the judge's
     by_judge = group_sum(of.weights, j, levels.size) @ apart
-    # What each segment would disagree by with the judge's, and with the people's, other verdicts.
+    # Mean disagreement of each segment with the judge's verdicts, and with the human ones.
     to_judge, to_human = spread_out(by_judge, h), spread_out(by_human, j)
     seen, chance = of.mean(observed)[..., None], of.mean(to_judge)[..., None]
     known = chance > _TINY * max(float(apart.max()), _TINY)
@@ -466,11 +467,11 @@ def kappa(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
 
 
 def ac1(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
-    """Gwet's AC1: as κ, but chance agreement falls, not grows, as one class takes over.
+    """Gwet's AC1: like κ, but chance agreement falls rather than grows as one class dominates.
 
-    With π_k the mean share of class k among K: chance = Σ π_k (1 − π_k) / (K − 1) (Gwet 2008).
-    With a ``weight`` as in `kappa` it is AC2: two levels agree by 1 − distance/largest distance,
-    and the chance is multiplied by the mean of these over a row (Gwet 2014, section 5.3).
+    With π_k the mean share of class k among K: chance = Σ π_k (1 − π_k) / (K − 1) (Gwet 2008). With
+    a ``weight`` as in `kappa` it is AC2: two levels have the agreement 1 − distance/largest
+    distance, and chance agreement is multiplied by their sum (Gwet 2014, section 5.3).
     """
     levels = np.asarray(levels, dtype=np.float64)
     h, j = _places(levels, of.human), _places(levels, of.judge)
@@ -496,7 +497,7 @@ def ac1(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
 
 
 def _apart(levels: FloatArray, weight: str) -> FloatArray:
-    """How much two levels (K, K) disagree."""
+    """Disagreement of two levels (K, K)."""
     gap = np.abs(levels[:, None] - levels)
     return {"none": (gap > 0) * 1.0, "linear": gap, "quadratic": gap**2}[weight]
 
@@ -513,7 +514,7 @@ def _places(levels: FloatArray, values: FloatArray) -> IntArray:
 
 
 def mean_difference(of: Scored) -> Measure:
-    """Judge minus people, over the pool, where the judge's mean is known."""
+    """Mean of judge minus people over the pool, with the judge's mean known."""
     gap = -of.human if of.known else of.judge - of.human
     mean = of.mean(gap)
     value = mean + of.judge_mean if of.known else mean
@@ -535,8 +536,7 @@ def pearson(of: Scored) -> Measure:
 def _correlation(
     of: Scored, x: FloatArray, y: FloatArray, more: FloatArray | float = 0.0
 ) -> Measure:
-    """Correlation of two columns; ``more`` is the influence on their mean product that comes from
-    columns which depend on the sample themselves, as ranks do."""
+    """Correlation of two columns; ``more`` is the extra influence of sample-dependent columns."""
     dx, dy = x - of.mean(x)[..., None], y - of.mean(y)[..., None]
     sx, sy = np.sqrt(of.mean(dx**2))[..., None], np.sqrt(of.mean(dy**2))[..., None]
     small = _TINY * np.maximum(np.abs(x).max(-1, keepdims=True), 1e-300)
@@ -553,15 +553,15 @@ def _correlation(
 def spearman(of: Scored) -> Measure:
     """Spearman's rank correlation: Pearson's of mid-ranks among the pool.
 
-    Ranks are estimated, so a segment moves the ranks of all others: its influence has two further
-    terms, the mean of the other score's rank above it (Hoeffding's projection).
+    Ranks are estimated, so a segment moves the ranks of all others: its influence has two more
+    terms, the means of the other score's ranks above it (Hoeffding's projection).
     """
     x, above_x = _ranks(of, of.human)
     y, above_y = _ranks(of, of.judge)
     further = above_x(y - 0.5) + above_y(x - 0.5)
     found = _correlation(of, x, y, further - of.mean(further)[..., None])
-    # The variance of mid-ranks depends on the ties alone, (1 − Σ p³)/12: its influence is that of
-    # the ties, and not of the ranks as `_correlation` has it.
+    # The variance of mid-ranks depends only on the ties, (1 − Σ p³)/12: use the influence of the
+    # ties instead of that of the ranks in `_correlation`.
     r = np.where(np.isnan(found.value), 0.0, found.value)[..., None]
     z = found.influence
     for rank in (x, y):
@@ -579,7 +579,7 @@ def spearman(of: Scored) -> Measure:
 def _ranks(of: Scored, values: FloatArray) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
     """Mid-ranks (..., n) between 0 and 1, and the weighted sum of a column over higher values.
 
-    Ties count half in both.
+    Ties count half in both results.
     """
     levels, inverse = np.unique(values, return_inverse=True)
     place = inverse.reshape(values.shape).astype(np.int64)
@@ -601,7 +601,7 @@ def _tie_shares(of: Scored, values: FloatArray) -> FloatArray:
 
 
 def kendall(of: Scored) -> Measure:
-    """Kendall's τ-b: pairs in the same order minus pairs in the other, corrected for ties."""
+    """Kendall's τ-b: concordant minus discordant pairs, corrected for ties."""
     n = of.human.shape[-1]
     batch = of.human.shape[:-1]
     flat = [np.reshape(a, (-1, n)) for a in (of.human, of.judge, of.weights)]
@@ -626,7 +626,7 @@ def kendall(of: Scored) -> Measure:
 
 
 def auc(of: Scored) -> Measure:
-    """Chance that a good segment has a higher score from the judge than a bad one; ties half.
+    """Probability that the judge scores a good segment above a bad one; ties count half.
 
     The influence values are those of DeLong, DeLong and Clarke-Pearson (1988), weighted.
     """

@@ -1,7 +1,7 @@
 """Recalibrate a judge's score as a probability: Platt scaling or isotonic regression.
 
-Both are scikit-learn's. With a few hundred ratings the logistic curve of Platt (1999) usually wins;
-isotonic regression (Zadrozny and Elkan 2002) follows any rising curve, and needs more of them.
+Both use scikit-learn. With a few hundred ratings the logistic curve of Platt (1999) usually wins;
+isotonic regression (Zadrozny and Elkan 2002) fits any rising curve, and needs more ratings.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
-    """A judge's score turned into a probability, and whether that helped.
+    """A judge's score converted to a probability, and whether that helped.
 
     Parameters
     ----------
     judge, method
         Name of the judge; ``logistic`` or ``isotonic``.
     values
-        (N,) probability that people find each segment of the pool good; NaN where the judge gave no
+        (N,) probability that people find each segment of the pool good; NaN if the judge gave no
         score.
     brier
-        Mean squared error of the probability before and after, the latter of ratings that were left
-        out of the fit. Before is None for a score that is no probability.
+        Mean squared error of the probability before and after; after is for ratings left out of the
+        fit. Before is None for a score that is not a probability.
     ece
         Calibration error before and after, likewise.
     """
@@ -81,7 +81,7 @@ class Recalibration:
             f"({self.method}, on ratings left out of the fit)."
         )
         worse = self.brier[1] >= self.brier[0]
-        return f"{told} It did not get better: keep {self.judge}." if worse else told
+        return f"{told} It did not improve: keep {self.judge}." if worse else told
 
 
 def _error(made: MeasuredValue) -> str:
@@ -95,7 +95,7 @@ Curve = Callable[[FloatArray], FloatArray]
 def curve_of(method: str, judge: FloatArray, human: FloatArray, weights: FloatArray) -> Curve:
     """A rising or falling curve from a judge's scores to probabilities.
 
-    No probability is nearer to 0 or 1 than n ratings can show, 1/(n + 2) by the rule of succession.
+    No probability is closer to 0 or 1 than n ratings can show, 1/(n + 2) by the rule of succession.
     """
     n = human.size
     least = 1 / (n + 2)
@@ -113,14 +113,15 @@ def curve_of(method: str, judge: FloatArray, human: FloatArray, weights: FloatAr
     from sklearn.linear_model import LogisticRegression
 
     scaled = _scale(judge)
-    # A gentle prior on the slope: one rating's worth, so that a perfect split has a curve as well.
+    # A weak prior on the slope, worth one rating, so that perfectly separated ratings give a finite
+    # curve.
     line = LogisticRegression(C=1.0).fit(scaled(judge)[:, None], human, sample_weight=weight)
     return lambda scores: np.clip(line.predict_proba(scaled(scores)[:, None])[:, 1],
                                   least, 1 - least)  # fmt: skip
 
 
 def _scale(judge: FloatArray) -> Curve:
-    """Log-odds of a probability, any other score as it is; standardised."""
+    """Standardised log-odds of a probability, or any other score standardised as it is."""
     probable = judge.min() >= 0 and judge.max() <= 1
 
     def odds(scores: FloatArray) -> FloatArray:
@@ -135,9 +136,9 @@ def _scale(judge: FloatArray) -> Curve:
 def left_out(
     method: str, judge: FloatArray, human: FloatArray, weights: FloatArray, units: Any
 ) -> FloatArray:
-    """Probability (n,) of each rated segment by a curve of the others.
+    """Probability (n,) of each rated segment from a curve fitted to the others.
 
-    In up to five folds that hold the units, such as documents, together.
+    Uses up to five folds that keep units, such as documents, together.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -157,8 +158,7 @@ def best_method(
     units: Any,
     method: str | None,
 ) -> tuple[str, FloatArray, float]:
-    """The method with the smaller mean squared error on ratings left out, these probabilities, and
-    that error."""
+    """The method with the smaller held-out squared error, its probabilities, and that error."""
     if method is not None and method not in METHODS:
         raise UnknownNameError("calibration", method, METHODS)
     rarer = int(min((human == 1).sum(), (human == 0).sum()))

@@ -59,25 +59,25 @@ def assess(
     Parameters
     ----------
     ratings
-        Human scores of a sample. For pass or fail they are 0 and 1: cut others with
+        Human scores of a sample. For pass or fail use 0 and 1; cut other scores with
         ``ratings.cut(">= 4")``.
     judges
         Metrics of the pool, or names in ``columns``; by default all metrics but covariates.
     threshold
-        Where a judge's score becomes a 1, such as ``">= 0.5"``. A probability needs none.
+        When a judge's score counts as 1, such as ``">= 0.5"``. Not needed for a probability.
     by
-        Column of the pool whose values make slices; one with many numbers is cut into four. With
-        several columns, every combination of their values is a slice.
+        Column of the pool whose values define slices; many different numbers are cut into quarters.
+        With several columns, every combination of their values is a slice.
     against
-        Columns of the pool, such as length or position, that errors may follow. Of a text the
-        number of words counts.
+        Columns of the pool, such as length or position, on which errors may depend. For a text, its
+        number of words is used.
     columns
         Further columns over the whole pool by name, (N,) each. A judge may have gaps (NaN) here:
         the result is then about the segments that it scored.
     bins
-        Bins of the reliability curve; by default one for 20 ratings, from 2 to 10.
+        Bins of the reliability curve; by default one per 20 ratings, between 2 and 10.
     confidence
-        Of the intervals.
+        Confidence of the intervals.
 
     Examples
     --------
@@ -128,20 +128,20 @@ def assess_table(
     adequate: Cut | str | None = None,
     **options: Any,
 ) -> Assessment:
-    """The same from a table with a row for each segment, of which people rated some or all.
+    """The same from a table with one row per segment, of which people rated some or all.
 
-    Rated rows among others are treated as a simple random sample of them. Where all rows are rated,
-    they represent future segments from the same process, in clusters by ``document``.
+    If some rows are unrated, the rated ones are treated as a simple random sample. If all rows are
+    rated, they represent future segments from the same process, clustered by ``document``.
 
     Parameters
     ----------
     human, judges
-        Columns; ``human`` is empty where nobody rated. Pass/fail, yes/no and true/false are 1 and
-        0.
+        Column names; ``human`` is empty for unrated rows. Pass/fail, yes/no and true/false become 1
+        and 0.
     adequate
-        Human scores that are good, such as ``">= 4"``.
+        Which human scores are good, such as ``">= 4"``.
     options
-        As for `assess`.
+        As in `assess`.
     """
     from fewgold import io
 
@@ -155,7 +155,7 @@ def assess_table(
         raise DataError(f"the column {human!r} holds no scores. Name the right one with human=.")
     rows = np.flatnonzero(scores.finite)
     if not rows.size:
-        raise DataError(f"nobody rated anything: the column {human!r} is empty.")
+        raise DataError(f"there are no ratings: the column {human!r} is empty.")
     size, n = len(frame), rows.size
     ids = [f"row {k + 1}" for k in range(size)] if id is None else frame[id].astype(str).tolist()
     pool = Pool(
@@ -183,23 +183,23 @@ def assess_table(
 
 # The result
 
-_BESIDE = 3  # judges in a table of text
+_BESIDE = 3  # most judges in a text table
 
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """Judges against people: tables, text, plots and a page.
+    """The assessment of judges against people: tables, text, plots and a page.
 
     Parameters
     ----------
     ratings
-        What it was made from.
+        The human ratings it is based on.
     judges
         A `Trial` for each judge, over the whole pool.
     slices
         A `Trial` for each value of the column ``by`` and each judge.
     follows
-        How errors follow other columns, a record for each judge and column.
+        How errors depend on other columns, one record per judge and column.
     """
 
     ratings: Ratings
@@ -246,7 +246,7 @@ class Assessment:
         return frame if self.slices else frame.drop(columns="slice")
 
     def table(self) -> pd.DataFrame:
-        """One row per measure as people read it: value and interval of each judge, in words."""
+        """One readable row per measure: value and interval of each judge."""
         import pandas as pd
 
         keys = [k for k in MEASURES if any(k in t.figures for t in self.judges)]
@@ -276,9 +276,9 @@ class Assessment:
         return pd.DataFrame(rows, columns=names)
 
     def disagreements(self, judge: str | None = None, most: int | None = None) -> pd.DataFrame:
-        """Rated segments on which a judge and people differ, the largest errors first.
+        """Rated segments on which a judge and people disagree, the largest errors first.
 
-        Among equal errors first the one that represents more segments of the pool.
+        Among equal errors, the one that represents more segments of the pool comes first.
         """
         import pandas as pd
 
@@ -312,16 +312,16 @@ class Assessment:
     def calibrated(self, judge: str | None = None, method: str | None = None) -> Recalibration:
         """A judge's score as a probability that people find a segment good.
 
-        It is fitted to these ratings. So use it for new outputs, to choose what to rate next, or
-        for display; assessed with the same ratings it would look better than it is.
+        It is fitted to these ratings, so use it for new outputs, to choose what to rate next, or
+        for display; assessed on the same ratings it would look better than it is.
 
         Parameters
         ----------
         judge
-            The first if None.
+            The judge's name; None takes the first.
         method
-            ``logistic`` (Platt) or ``isotonic``; if None, the one with the smaller error on ratings
-            left out of the fit.
+            ``logistic`` (Platt) or ``isotonic``; None takes the one with the smaller error on
+            ratings left out of the fit.
 
         Examples
         --------
@@ -333,8 +333,7 @@ class Assessment:
         trial = self.judges[0] if judge is None else self[judge]
         if not np.isin(self.ratings.scores, BINARY).all():
             raise DataError(
-                "a probability needs people to say good or bad. Say which of their scores are "
-                "good:",
+                "calibration needs human verdicts of good or bad. Say which human scores are good:",
                 hints={"python": 'ratings.cut(">= 4").', "cli": "--adequate '>=4'."},
             )
         whole, at = self._table.scores(trial.judge)
@@ -379,7 +378,7 @@ class Assessment:
         }
 
     def summary(self) -> str:
-        """A text for people."""
+        """A readable summary."""
         return "\n".join(_lines(self))
 
     def plot(self, kind: str | None = None, judge: str | None = None, **options: Any) -> Axes:
@@ -415,7 +414,7 @@ class Assessment:
         return sections.page(title, _lead(self), self.sections(disagreements))
 
     def sections(self, disagreements: int = 20, *, figures: bool = True) -> list[Section]:
-        """The parts of the page, to stand on a page of your own: `fewgold.report.Section`."""
+        """The sections of the page, for use on your own page: `fewgold.report.Section`."""
         return _sections(self, disagreements, figures)
 
     def write(self, path: str | Path, title: str = "Is the judge any good?") -> Path:
@@ -432,7 +431,7 @@ class Assessment:
 
 
 def _paired(a: Trial, b: Trial, key: str, confidence: float) -> dict[str, float]:
-    """Difference of a measure of two judges on the same ratings."""
+    """Difference in a measure between two judges on the same ratings."""
     (of_a, one), (of_b, two) = a._made[key], b._made[key]
     value = float(one.value - two.value)
     left = of_a.residuals(one.influence) - of_b.residuals(two.influence)
@@ -440,7 +439,8 @@ def _paired(a: Trial, b: Trial, key: str, confidence: float) -> dict[str, float]
     q, df = float(of_a.quantile(confidence)), float(of_a.df)
     half = q * se
     if se <= 1e-9 and not of_a.design._census:
-        # The judges never differ where people looked: as often as so many ratings may miss.
+        # The judges never differ on rated segments: allow for as many differences as the ratings
+        # may have missed.
         half = q**2 / (float(of_a.units()) + q**2)
     p = 2 * float(stdtr(df, -abs(value) / se)) if se > 1e-9 else float("nan")
     return {"value": value, "se": se, "low": value - half, "high": value + half, "p": p}
@@ -454,7 +454,7 @@ def _number(value: float, places: int = 3) -> str:
 
 
 def _places(trial: Trial) -> int:
-    """Decimals for means of scores: shares have three."""
+    """Decimals for means of scores; shares have three."""
     size = abs(float(trial.figures["people"].value))
     return 3 if size <= 10 else 2 if size < 100 else 1
 
@@ -468,7 +468,7 @@ def _ends(made: MeasuredValue, places: int = 3) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Rows of text with columns that line up, the first ``left`` of them flush left."""
+    """Rows of text with aligned columns, the first ``left`` of them left-aligned."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return [
         "  ".join(
@@ -507,7 +507,7 @@ def _lines(found: Assessment) -> Iterator[str]:
 
 
 def _figure_lines(t: Trial, level: str) -> Iterator[str]:
-    """The measures of one judge, and what they say."""
+    """The measures of one judge, with explanations."""
     yield ""
     rows = [["", "value", level, ""]]
     for key, made in t.figures.items():
@@ -563,20 +563,20 @@ def _worth_lines(t: Trial, told: str = "this judge") -> list[str]:
     value, low, high = t.worth
     return [
         "",
-        f"{t.rated} ratings with {told} tell the mean as well as {rounded(value)} without "
+        f"{t.rated} ratings with {told} give the mean as precisely as {rounded(value)} without "
         f"({rounded(low)} to {rounded(high)}).",
     ]
 
 
 def _key_measures(found: Assessment) -> list[str]:
-    """The few measures that tables of slices and pairs show."""
+    """The measures shown in tables of slices and pairs."""
     order = ("difference", "accuracy", "sensitivity", "specificity", "kappa", "ac1", "auc", "ece",
              "kappa_quadratic", "spearman", "distance")  # fmt: skip
     return [k for k in order if any(k in t.figures for t in found.judges)]
 
 
 def _difference_lines(found: Assessment, level: str) -> list[str]:
-    rows = [["difference of judges", "", "value", level]]
+    rows = [["difference between judges", "", "value", level]]
     keys = _key_measures(found)
     for row in found.differences().to_dict("records"):
         if row["measure"] in keys:
@@ -593,7 +593,7 @@ def _slice_lines(found: Assessment) -> list[str]:
 
 
 def _slice_rows(found: Assessment, keys: Sequence[str]) -> list[list[str]]:
-    """A head, and a row for each slice and judge: the ratings in it and some measures."""
+    """A header, and one row per slice and judge: its number of ratings and some measures."""
     several = len(found.judges) > 1
     rows = [[found.by or "", *(["judge"] if several else []), "rated",
              *(MEASURES[k][0] for k in keys)]]  # fmt: skip
@@ -608,8 +608,8 @@ def _follow_lines(found: Assessment, level: str) -> list[str]:
 
 
 def _follow_rows(found: Assessment, level: str) -> list[list[str]]:
-    """A head, and a row for each column and judge: what errors change by."""
-    rows = [["errors by one sd more of", "judge", "judge − people", level, "size of error", level]]
+    """A header, and one row per column and judge: how errors depend on the column."""
+    rows = [["errors per sd of", "judge", "judge − people", level, "size of error", level]]
     for row in found.follows:
         cells = [row["column"], row["judge"]]
         for key in ("error", "size"):
@@ -653,7 +653,7 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
         frame = found.differences()
         frame = frame[frame["measure"].isin(_key_measures(found))]
         frame = frame.assign(measure=[MEASURES[k][0] for k in frame["measure"]])
-        parts.append(s.Table("Judges compared", frame, caption="First less second, paired."))
+        parts.append(s.Table("Judges compared", frame, caption="First minus second, paired."))
     if found.slices:
         head, *rows = _slice_rows(found, _key_measures(found))
         frame = pd.DataFrame(rows, columns=head)
@@ -666,8 +666,8 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
             }
             for row in _follow_rows(found, level)[1:]
         )  # fmt: skip
-        told = f"Change for one standard deviation more of a column, with {level}s."
-        parts.append(s.Table("What errors follow", frame, caption=told))
+        told = f"Change per standard deviation of a column, with {level}s."
+        parts.append(s.Table("What errors depend on", frame, caption=told))
     for t in found.judges:
         frame = found.disagreements(t.judge, disagreements)
         if len(frame):

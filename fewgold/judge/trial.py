@@ -1,4 +1,4 @@
-"""One judge against people, over the pool or a slice: suitable measures and their values."""
+"""One judge against people, over the pool or a slice: the suitable measures and their values."""
 
 from __future__ import annotations
 
@@ -27,41 +27,44 @@ from fewgold.sample import Ratings
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What each measure is called, and what it says.
+#: Name and explanation of each measure.
 MEASURES = {
     "people": ("people", "mean of people over the pool"),
     "judge": ("judge", "mean of the judge over the pool"),
-    "difference": ("judge − people", "above 0 the judge is too kind, below too strict"),
+    "difference": ("judge − people", "above 0 the judge is too lenient, below 0 too strict"),
     "accuracy": ("accuracy", "share on which both agree"),
     "sensitivity": ("ρ, recall", "share of the good ones that the judge passes"),
     "specificity": ("η, specificity", "share of the bad ones that the judge fails"),
-    "precision": ("precision", "share good of those that the judge passes"),
-    "negative_value": ("negative value", "share bad of those that the judge fails"),
+    "precision": ("precision", "share of good ones among those that the judge passes"),
+    "negative_value": (
+        "negative predictive value",
+        "share of bad ones among those that the judge fails",
+    ),
     "f1": ("F1", "harmonic mean of precision and recall"),
-    "kappa": ("Cohen's κ", "agreement beyond chance; 0 chance, 1 perfect"),
-    "kappa_linear": ("κ, linear", "as κ, a miss by two levels counts twice"),
-    "kappa_quadratic": ("κ, quadratic", "as κ, a miss by two levels counts four times"),
-    "ac1": ("Gwet's AC1", "as κ, steadier where one class is rare"),
-    "ac2": ("Gwet's AC2", "as AC1, a miss by two levels counts four times"),
-    "auc": ("AUC", "chance that a good one scores above a bad one"),
-    "ece": ("calibration error", "mean gap between stated and true chance (ECE)"),
+    "kappa": ("Cohen's κ", "agreement beyond chance: 0 is chance, 1 is perfect"),
+    "kappa_linear": ("κ, linear", "like κ, but a miss by two levels counts double"),
+    "kappa_quadratic": ("κ, quadratic", "like κ, but a miss by two levels counts four times"),
+    "ac1": ("Gwet's AC1", "like κ, but more stable if one class is rare"),
+    "ac2": ("Gwet's AC2", "like AC1, but a miss by two levels counts four times"),
+    "auc": ("AUC", "probability that a good one scores above a bad one"),
+    "ece": ("calibration error", "mean gap between stated and true probability (ECE)"),
     "pearson": ("Pearson's r", "correlation"),
     "spearman": ("Spearman's ρ", "rank correlation"),
     "kendall": ("Kendall's τ-b", "rank correlation, by pairs"),
     "distance": ("mean distance", "mean of |judge − people|"),
 }
 BINARY = np.array([0.0, 1.0])
-_LEVELS = 11  # more levels than this are a measurement, not a scale with steps
+_LEVELS = 11  # with more levels than this, scores count as continuous
 _SLICES = 30
 _FEW = 5
-_BIN = 20  # rated segments to a bin, so that its share is worth looking at
+_BIN = 20  # rated segments per bin, so that its share is informative
 
 
 # What is known of the pool
 
 
 class JudgedColumns:
-    """Columns over the whole pool and at the rated segments."""
+    """Access to columns, over the whole pool and at the rated segments."""
 
     def __init__(self, ratings: Ratings, more: Mapping[str, Any]) -> None:
         self.sample, self.pool = ratings.sample, ratings.sample.pool
@@ -107,7 +110,7 @@ class JudgedColumns:
         pool = self.pool
         if not pool._rows_in_memory:
             raise DataError(
-                "slices and columns that errors follow need the whole pool in memory; this one "
+                "slices and error analysis by column need the whole pool in memory; this one "
                 "stays on disk."
             )
         known: dict[str, Any] = {**pool.texts, **pool.metrics, **self._more}
@@ -120,14 +123,16 @@ class JudgedColumns:
         return np.asarray(known[name])
 
     def covariate(self, name: str) -> tuple[str, FloatArray]:
-        """A column as numbers (N,), and what they are: a text counts by its words."""
+        """A column as numbers (N,) and their name; for a text, its number of words."""
         from fewgold import io
 
         values = self.values(name)
         column = io.column_of(values, name)
         if column.numeric:
             if column.gaps:
-                raise DataError(f"the column {name!r} has {column.gaps} gaps. Fill them first.")
+                raise DataError(
+                    f"the column {name!r} has {column.gaps} missing values. Fill them first."
+                )
             return name, column.values
         return f"words of {name}", np.array([len(str(v).split()) for v in values], dtype=float)
 
@@ -156,25 +161,26 @@ class Trial:
     Parameters
     ----------
     judge, slice
-        Its name, and the value that makes the slice, if any.
+        The judge's name, and the value that defines the slice, if any.
     kind
         ``binary``, ``probability``, ``score`` (people say 0 or 1, the judge gives a score),
         ``ordinal`` or ``numeric``.
     rated, size
-        Segments rated, and in the pool.
+        Number of rated segments, and of segments in the pool.
     figures
         Value, standard error and interval of each measure, by the names in `MEASURES`.
     confusion, counts
-        (K, K) shares of the pool, and rated segments: rows by people's word, columns by the
+        (K, K) shares of the pool, and numbers of rated segments: rows are human levels, columns the
         judge's; None without levels.
     levels
-        (K,) the levels of both.
+        (K,) the levels used by people and the judge.
     calibration
         Reliability curve of a probability.
     worth
-        How many ratings without the judge are worth the rated ones with it, and its interval.
+        Number of ratings without the judge that are worth the actual ones with it, and its
+        interval.
     notes
-        Remarks that a reader must know.
+        Remarks for the reader.
     """
 
     judge: str
@@ -249,7 +255,7 @@ def trial_of(
     rated = ratings.n if picked is None else int(picked.sum())
     common: dict[str, Any] = {"judge": name, "slice": told, "rated": rated, "size": part.size}
     if rated < (1 if told is None else _FEW):
-        few = f"{counted(rated, 'rating')} is too few to say anything about this part"
+        few = f"{counted(rated, 'rating')}: too few for any statement about this part"
         return Trial(**common, kind="unknown", figures={}, notes=(few.replace("s is", "s are"),))
     seen = ratings.scores if picked is None else ratings.scores[picked]
     kind, labels = _kind(setting, name, ratings.scores, whole)
@@ -285,7 +291,7 @@ def trial_of(
         np.add.at(plain, tuple(places), 1.0)
         counts = plain
     notes += _remarks(setting, name, kind, seen, verdict, found, same_scale)
-    # An error on the judge's own scale, if that is people's too; else what a line leaves.
+    # The difference if judge and people share a scale, otherwise the residual from a straight line.
     error = score.judge - score.human
     if kind in ("score", "numeric") and not (same_scale and kind == "numeric"):
         error = _residual(score)
@@ -308,8 +314,8 @@ def _kind(
     cut = setting.cut
     if cut is not None and not zero_one:
         raise DataError(
-            "a threshold makes pass or fail of the judge, but people's scores are not 0 and 1. Say "
-            "which of them are good:",
+            "a threshold turns the judge into pass or fail, but the human scores are not 0 and "
+            "1. Say which human scores are good:",
             hints={
                 "python": 'ratings.cut(">= 4").',
                 "cli": "--adequate '>=4'.",
@@ -340,7 +346,7 @@ def _levels(human: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _same_scale(human: FloatArray, whole: FloatArray) -> bool:
-    """Whether judge and people seem to use one scale: central 90 % ranges overlap by half."""
+    """Whether judge and people seem to use the same scale: central 90 % ranges overlap by half."""
     low, high = np.quantile(human, [0.05, 0.95])
     least, most = np.quantile(whole[np.isfinite(whole)], [0.05, 0.95])
     longest = max(high - low, most - least)
@@ -358,7 +364,7 @@ def _wanted(
     verdict: Paired,
     score: Paired,
 ) -> Iterator[tuple[str, _Wanted]]:
-    """The measures that fit, from what, and the levels of the table that they are made from."""
+    """The suitable measures, their data, and the levels of their table."""
     zero_one = kind in ("binary", "probability", "score")
     if zero_one:
         yield "people", (verdict, m.share_human, BINARY if labelled else None)
@@ -407,8 +413,8 @@ def figures(
     Parameters
     ----------
     human, judge
-        (..., n) scores of the rated segments. Verdicts of both are 0 and 1; otherwise the judge
-        gives a probability (people 0 and 1), or both a level of one scale.
+        (..., n) scores of the rated segments: verdicts of 0 and 1 from both; or 0 and 1 from people
+        and a probability from the judge; or levels of one scale from both.
     design
         How the segments of each study were drawn.
     pool
@@ -432,7 +438,7 @@ def figures(
 
 
 def bins_for(rated: int) -> int:
-    """Bins of a reliability curve: one for 20 ratings, from 2 to 10."""
+    """Bins of a reliability curve: one per 20 ratings, between 2 and 10."""
     return int(np.clip(rated // _BIN, 2, 10))
 
 
@@ -442,7 +448,7 @@ def _figure(
     measure: Callable[[Scored], Measure],
     levels: FloatArray | None,
 ) -> MeasuredValue:
-    """A measure with its interval; means of scores have the interval that estimates have."""
+    """A measure with its interval; means of scores have the same interval as estimates."""
     found = figure(measure, of, setting.confidence, levels)
     made = measure(of)
     if np.isfinite(made.high - made.low) or of.inside is not None:
@@ -464,7 +470,7 @@ def _completed(
     pool: FloatArray,
     rated: int,
 ) -> tuple[dict[str, MeasuredValue], Calibration | None]:
-    """In the order of `MEASURES`, with what is known of the judge and with calibration."""
+    """Figures in the order of `MEASURES`, adding calibration and what is known about the judge."""
     curve = None
     mean, people = np.asarray(verdict.judge_mean), found["people"]
     shares = kind in ("binary", "probability", "score")
@@ -499,9 +505,9 @@ def _worth(
 ) -> tuple[float, float, float] | None:
     """Equivalent number of simple random ratings to n with the judge, with an interval.
 
-    A judge that correlates with people by r leaves 1 − r² of the variance of the mean, and so is
-    worth a sample larger by the factor 1/(1 − r²), apart from the finite population correction. One
-    degree of freedom goes to the slope.
+    A judge with correlation r to people leaves 1 − r² of the variance of the mean, which is worth a
+    sample larger by the factor 1/(1 − r²), apart from the finite population correction. One degree
+    of freedom is lost to the slope.
     """
     r = figure(m.pearson, of, 0.95)
     if n < 4 or not np.isfinite(r.value):
@@ -530,15 +536,16 @@ def _remarks(
     notes = []
     if kind == "probability" and setting.cut is None:
         notes.append(
-            f"{name} is taken as a probability: from 0.5 on it says good, unless a threshold is "
-            "given"
+            f"{name} is treated as a probability: 0.5 or more counts as good, unless a "
+            "threshold is given"
         )
     if kind == "score" and setting.cut is None:
         notes.append(
-            f"{name} is a score: accuracy, κ and so on need a threshold, from where on it says good"
+            f"{name} is a score: accuracy, κ and similar measures need a threshold from which "
+            "it counts as good"
         )
     if not same_scale:
-        notes.append(f"{name} and people use different scales: differences are left out")
+        notes.append(f"{name} and people use different scales, so differences are left out")
     inner = verdict.judge if verdict.inside is None else verdict.judge[verdict.inside]
     if seen.size < 20:
         say = "says" if seen.size == 1 else "say"
@@ -552,16 +559,15 @@ def _remarks(
         notes.append(f"{name} says {inner[0]:g} for all rated segments")
     if any(np.isinf(made.low) or np.isinf(made.high) for made in found.values()):
         notes.append(
-            "ratings that are all the same give a mean no interval unless the limits of the scale "
-            "are known"
+            "equal ratings give no interval for a mean unless the limits of the scale are known"
         )
     unknown = [MEASURES[key][0] for key, made in found.items() if np.isnan(made.value)]
     if unknown:
         notes.append(f"not defined for these ratings: {listed(unknown)}")
     elif np.array_equal(inner, seen) and np.ptp(seen) > 0:
         notes.append(
-            f"{name} and people agree on all {seen.size} rated segments; the intervals say how "
-            "many disagreements that may have missed"
+            f"{name} and people agree on all {seen.size} rated segments; the intervals allow "
+            "for disagreements on unrated ones"
         )
     area = found.get("auc")
     if area is not None and area.high < 0.5:
@@ -571,7 +577,7 @@ def _remarks(
     return notes
 
 
-# Slices, and what errors follow
+# Slices, and what errors depend on
 
 
 def slices_of(setting: TrialSettings, names: Sequence[str], by: Sequence[str]) -> Iterator[Trial]:
@@ -587,7 +593,8 @@ def slices_of(setting: TrialSettings, names: Sequence[str], by: Sequence[str]) -
         }
     if len(parts) > _SLICES:
         raise DataError(
-            f"{' and '.join(by)} make {len(parts)} slices; {_SLICES} at most. Name fewer columns."
+            f"{' and '.join(by)} make {len(parts)} slices, but at most {_SLICES} are supported. "
+            "Name fewer columns."
         )
     for told, inside in parts.items():
         for name in names:
@@ -595,7 +602,7 @@ def slices_of(setting: TrialSettings, names: Sequence[str], by: Sequence[str]) -
 
 
 def _parts(values: NDArray[Any], by: str) -> dict[str, BoolArray]:
-    """The parts of the pool by the values of a column; many numbers are cut into quarters."""
+    """Parts of the pool by the values of a column; many different numbers are cut into quarters."""
     from fewgold import io
 
     texts = np.array([str(v) for v in values.tolist()])
@@ -605,8 +612,8 @@ def _parts(values: NDArray[Any], by: str) -> dict[str, BoolArray]:
     column = io.column_of(values, by)
     if not column.numeric or column.gaps:
         raise DataError(
-            f"the column {by!r} has {len(labels)} different values, too many for slices. Take one "
-            f"with at most {_SLICES}, or one of numbers without gaps."
+            f"the column {by!r} has {len(labels)} different values, too many for slices. Choose "
+            f"one with at most {_SLICES}, or a numeric column without missing values."
         )
     cuts = np.unique(np.quantile(column.values, [0.25, 0.5, 0.75], method="inverted_cdf"))
     place = np.searchsorted(cuts, column.values)

@@ -1,7 +1,7 @@
-"""Planning adequate/inadequate ratings: the difference that a study can detect, and its size.
+"""Planning adequate/inadequate ratings: detectable differences, and study sizes.
 
-Studies of two systems are described by the keywords of `Setting`; both are rated with as many
-items, in the same way, and independently.
+Studies of two systems are described by the keywords of `Setting`; both systems are rated with the
+same number of items, in the same way, and independently.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Sampled:
     Attributes
     ----------
     setting
-        The study that was drawn.
+        The setting that was drawn from.
     means, sds
         Posterior mean and sd of each draw: (*shape, draws).
     """
@@ -46,7 +46,7 @@ class Sampled:
 
     @classmethod
     def of(cls, setting: Setting, draws: int, rng: RNGLike = None) -> Sampled:
-        """Draw studies of a setting."""
+        """Draw random studies of a setting."""
         check_count("draws", draws, 2)
         return cls(setting, *setting._moments(setting._sampled(draws, rng)))
 
@@ -57,12 +57,12 @@ class Sampled:
 
     @property
     def bias(self) -> FloatArray:
-        """Mean of posterior mean − α. With uniform priors and humans alone (1 − 2α)/(n + 2)."""
+        """Mean of posterior mean − α; (1 − 2α)/(n + 2) with uniform priors and humans alone."""
         return np.asarray(self.means.mean(-1) - self.setting.alpha)
 
     @property
     def bias_spread(self) -> FloatArray:
-        """Its sd from study to study: the standard error of the posterior mean."""
+        """Its standard deviation between studies: the standard error of the posterior mean."""
         return np.asarray(self.means.std(-1, ddof=1))
 
     @property
@@ -77,7 +77,7 @@ class Sampled:
 
     @property
     def sd_spread(self) -> FloatArray:
-        """Its sd from study to study."""
+        """Its standard deviation between studies."""
         return np.asarray(self.sds.std(-1, ddof=1))
 
     @property
@@ -97,7 +97,7 @@ class Sampled:
         return pd.DataFrame({name: np.ravel(value) for name, value in columns.items()})
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Bias of each setting, with the range that holds 95 % of the errors."""
+        """Plot the bias of each setting, with the range that contains 95 % of the errors."""
         from fewgold.plots import forest
 
         found = self.to_frame()
@@ -113,7 +113,7 @@ class Sampled:
 
 
 def sample_estimates(*, draws: int = 200, rng: RNGLike = None, **study: Any) -> Sampled:
-    """Bias and sd of the estimate of α, with their spread, over studies drawn at random.
+    """Bias and sd of the estimate of α, with their spread, over random studies.
 
     Parameters
     ----------
@@ -151,29 +151,29 @@ def measurable_difference(
     rng: RNGLike = None,
     **study: Any,
 ) -> FloatArray:
-    """The difference between two success rates that is significant, or detected with some power.
+    """The difference between two success rates that is significant, or detected with given power.
 
     All numbers may be arrays; they broadcast.
 
-    Without ``power`` this is ε_γ = √2 σ z of the papers, σ being the posterior sd: the *observed*
-    difference from which on a two-sided test is significant. **A true difference of that size is
-    found in only one of two studies**: its power is ½. To plan a study, say ``power=0.8``; then it
-    is √2 σ (z_{1−γ/2} + z_{0.8}), 1.43 times as much.
+    Without ``power`` this is ε_γ = √2 σ z of the papers, σ being the posterior sd: the smallest
+    *observed* difference that is significant in a two-sided test. **A true difference of that size
+    is found in only one of two studies**: the power is ½. To plan a study, give ``power=0.8``; then
+    it is √2 σ (z_{1−γ/2} + z_{0.8}), 1.43 times as much.
 
     Parameters
     ----------
     level
         Significance level γ of the two-sided test.
     power
-        Chance to find the difference, in the right direction.
+        Probability of finding the difference, in the right direction.
     method
         ``"expected"``: σ at the expected counts (von Däniken et al. 2022). ``"sampled"``: the mean
-        of σ over ``draws`` random studies (von Däniken 2023); `sample_estimates` says more.
+        of σ over ``draws`` random studies (von Däniken 2023); see `sample_estimates`.
     draws, rng
-        For the sampled method.
+        Number of studies for the sampled method.
     **study
-        Rates and sizes of each of the two systems: see `Setting`. ``alpha`` lies midway between
-        them. By default all human ratings are paired with ratings of the metric.
+        Rates and sizes of each of the two systems: see `Setting`. ``alpha`` is midway between
+        theirs. By default all human ratings are paired with ratings of the metric.
 
     References
     ----------
@@ -200,7 +200,7 @@ def measurable_difference(
 
 
 def standard_errors(level: ArrayLike, power: ArrayLike | None = None) -> FloatArray:
-    """√2 (z_{1−γ/2} + z_power): a difference in posterior sds of one system."""
+    """√2 (z_{1−γ/2} + z_power): the difference in units of one system's posterior sd."""
     gamma = np.asarray(level, dtype=np.float64)
     if not np.all((gamma > 0) & (gamma < 1)):
         raise FewgoldError(f"level must lie between 0 and 1, such as 0.05; got {level!r}.")
@@ -210,7 +210,8 @@ def standard_errors(level: ArrayLike, power: ArrayLike | None = None) -> FloatAr
     wanted = np.asarray(power, dtype=np.float64)
     if not np.all((wanted > gamma / 2) & (wanted < 1)):
         raise FewgoldError(
-            f"power must lie between level/2, which no difference at all has, and 1; got {power!r}."
+            "power must lie between level/2 (the power without any difference) and 1; got "
+            f"{power!r}."
         )
     return np.asarray(np.sqrt(2) * (z + ndtri(wanted)))
 
@@ -224,23 +225,23 @@ def ratings_needed(
     power: float | None = None,
     **study: Any,
 ) -> int:
-    """The fewest human ratings, or ratings of the metric, that detect a difference.
+    """The fewest human ratings, or metric ratings, that detect a difference.
 
     Parameters
     ----------
     difference
-        What is to be significant or, with ``power``, to be found.
+        The difference that should be significant or, with ``power``, be found.
     alpha, power, **study
         As in `measurable_difference`.
     human, metric
-        Give one of them, and the other is what is asked for. Without either, people alone rate.
+        Give one of them, and the other is computed. Without either, only people rate.
 
     Notes
     -----
-    Counts are whole, so that one rating more may be a little worse. What comes back is enough, and
-    one less is not; next to 0 and 1 a dip at still fewer may be missed. More metric ratings help
-    only so far: their errors must be known as well. Where no number of them is enough, the error
-    says what could be reached.
+    Counts are whole numbers, so one more rating may be slightly worse. The returned number is
+    enough, and one less is not; near 0 and 1 an even smaller sufficient number may be missed. More
+    metric ratings help only up to a point, because the metric's errors must be known too. If no
+    number of them is enough, the error says what could be reached.
 
     Examples
     --------
@@ -272,10 +273,10 @@ def fewest(
     power: float | None = None,
     **study: Any,
 ) -> int:
-    """As `ratings_needed`, also for other targets than a difference, such as a half-width."""
+    """Like `ratings_needed`, also for targets other than a difference, such as a half-width."""
     if human is not None and metric is not None:
         raise FewgoldError(
-            f"give human or metric, the other one is computed; got human={human!r} and "
+            f"give human or metric, and the other is computed; got human={human!r} and "
             f"metric={metric!r}."
         )
     name = "human" if human is None else "metric"
@@ -288,8 +289,8 @@ def fewest(
     reached = measured(ladder)
     if not (reached <= difference).any():
         raise DesignError(
-            f"no number of {name} ratings measures a difference of {difference:g}: {_MOST:,} of "
-            f"them measure {reached.min():.4f}. Ask for more ratings of the other kind, or a "
+            f"no number of {name} ratings can measure a difference of {difference:g}: {_MOST:,} "
+            f"of them measure {reached.min():.4f}. Ask for more ratings of the other kind, or a "
             "better metric."
         )
     first = int((reached <= difference).argmax())
@@ -316,7 +317,7 @@ def difference_table(
     human, metric
         The sizes; those of the paper by default.
     **study
-        ``alpha``, ``rho``, ``eta`` and all else that `measurable_difference` takes, as single
+        ``alpha``, ``rho``, ``eta`` and the other arguments of `measurable_difference`, as single
         numbers. ``paired`` is the same in all cells, if given.
 
     Examples
@@ -349,14 +350,14 @@ class MeasurableDifferences:
     Attributes
     ----------
     setting
-        Rates and sizes: one row for each number of human ratings, one column for each number of
-        ratings by the metric alone.
+        Rates and sizes: one row per number of human ratings, one column per number of metric-only
+        ratings.
     sd
         Posterior sd of one system's success rate, of the same shape.
     level, power
-        Of the test, and the chance to find a difference.
+        Level of the test, and probability of finding a difference.
     sampled
-        The studies drawn at random, where they were.
+        The studies drawn at random, if any.
     """
 
     setting: Setting
@@ -400,7 +401,7 @@ class MeasurableDifferences:
         return frame.pivot(index="human", columns="metric", values=value)
 
     def summary(self) -> str:
-        """A readable summary of a few lines, and a table where there are several sizes."""
+        """A readable summary of a few lines, and a table if there are several sizes."""
         s = self.setting
         rates = f"success rate {s.alpha.flat[0]:g}"
         if s.metric.any():
@@ -410,7 +411,7 @@ class MeasurableDifferences:
         if self.sd.size == 1:
             eps, found = float(self.epsilon.flat[0]), float(self.found.flat[0])
             lines += [
-                f"ε = {eps:.4f}: the observed difference from which on it is significant",
+                f"ε = {eps:.4f}: the smallest observed difference that is significant",
                 f"{found:.4f}: the true difference that is found with {self.power:.0%} power",
             ]
         else:
@@ -418,7 +419,7 @@ class MeasurableDifferences:
             lines += [shown.to_string(float_format=lambda x: f"{x:.3f}"), ""]
             ratio = float(standard_errors(self.level, self.power) / standard_errors(self.level))
             lines += [
-                "ε: the observed difference from which on it is significant. A true difference",
+                "ε: the smallest observed difference that is significant. A true difference",
                 f"of that size is found in one of two studies; for {self.power:.0%} power it must "
                 f"be {ratio:.2f} times as large.",
             ]
@@ -427,8 +428,8 @@ class MeasurableDifferences:
             table = frame.to_string(index=False, float_format=lambda x: f"{x:.4f}")
             lines += ["", f"over {self.sampled.draws} random studies of each size:", table]
             lines.append(
-                "bias: mean error of the estimate, bias_spread its sd from study to study; "
-                "sd: mean posterior sd"
+                "bias: mean error of the estimate, bias_spread its sd between studies; sd: mean "
+                "posterior sd"
             )
         lines += ["", "Ratings are those of each of the two systems."]
         return "\n".join(lines)
@@ -467,11 +468,11 @@ def measurable_differences(
     Parameters
     ----------
     human, metric
-        Human ratings, and ratings by the metric alone, of each of the two systems.
+        Human ratings, and metric-only ratings, of each of the two systems.
     level, power
-        As for `measurable_difference`; both ε and the difference found with this power are given.
+        As in `measurable_difference`; both ε and the difference found with this power are returned.
     draws
-        Draw so many studies of each size at random (Algorithm 2 of the thesis), instead of taking
+        Draw this many studies of each size at random (Algorithm 2 of the thesis), instead of taking
         the expected counts: this also gives the bias and its spread.
     rng
         A seed or a generator.
@@ -503,7 +504,7 @@ def measurable_differences(
 
 
 def detection_power(difference: ArrayLike, *, level: ArrayLike = 0.05, **study: Any) -> FloatArray:
-    """Power: the chance that a true ``difference`` of two systems is significant.
+    """Power: the probability that a true ``difference`` of two systems is significant.
 
     In the right direction, by the normal approximation: the inverse of `measurable_difference`
     with ``power=``. ``study`` are rates and sizes: see `Setting`. `simulated_power` draws whole
@@ -559,7 +560,7 @@ def simulated_power(
     return SimulatedPower(*padded_share(high.means - low.means > z * np.hypot(high.sds, low.sds)))
 
 
-# How many human ratings a success rate takes, without a metric and with one beside them ---
+# How many human ratings a success rate takes, with and without a metric ---
 
 
 def _reached(goal: Goal, human: int, *, size: int | None, **study: Any) -> float:
@@ -600,7 +601,7 @@ def _pool_sd(
 
 
 def _fewest(goal: Goal, *, size: int | None, **study: Any) -> int:
-    """Fewest ratings for the goal; all of a test set where none fewer do."""
+    """Fewest ratings for the goal; all of a test set if fewer are not enough."""
     level = 1 - goal.confidence
     if size is not None:
         return smallest_enough(
@@ -623,29 +624,28 @@ def plan_binary(
     cost: float = 1.0,
     priors: Priors | None = None,
 ) -> Plan:
-    """How many adequate/inadequate ratings a goal takes, without a metric and with one.
+    """How many adequate/inadequate ratings a goal takes, with and without a metric.
 
     Parameters
     ----------
     goal
-        A half-width of the success rate, or a difference between two systems with a power; then
-        the ratings are those of each of the two, rated independently.
+        A half-width of the success rate, or a difference between two systems with a power; in that
+        case ratings are per system, made independently.
     alpha
-        Success rate that is expected; 0.5 is the worst case.
+        Expected success rate; 0.5 is the worst case.
     rho, eta
         True positive and true negative rate of the metric, if there is one.
     metric
-        Items that only the metric rates, beside those that people rate too.
+        Number of items that only the metric rates.
     known
-        The rates are known; otherwise the human ratings, on items that the metric rates too, tell
-        them.
+        Whether the rates are known; otherwise they are estimated from items rated by both.
     size
-        Plan for the share in a test set of so many items, all of which the metric rates, instead
-        of for the success rate of the system that made them.
+        Plan for the share in a test set of this many items, all rated by the metric, instead of for
+        the success rate of the system that made them.
     cost
-        Of one human rating.
+        Cost of one human rating.
     priors
-        What was known before, such as of last month's judge; uniform by default.
+        Prior knowledge, such as about last month's judge; uniform by default.
 
     Examples
     --------
@@ -658,18 +658,18 @@ def plan_binary(
     [('people alone', 211), ('with the metric', 117)]
     """
     if (rho is None) != (eta is None):
-        raise FewgoldError("rho and eta go together: give both rates of the metric, or neither.")
+        raise FewgoldError("give both rates of the metric, rho and eta, or neither.")
     if rho is None and metric:
         raise FewgoldError(f"{metric} ratings of a metric need its rates: give rho and eta.")
     if size is not None and metric:
         raise FewgoldError(
-            f"in a test set of {size} items the metric rates all that people do not: leave out "
-            f"metric={metric}."
+            f"in a test set of {size} items the metric rates everything that people do not: "
+            f"leave out metric={metric}."
         )
     if rho is not None and not metric and size is None:
         raise FewgoldError(
-            "with rho and eta say how many items only the metric rates (metric=, "
-            "--metric-ratings), or the size of the test set (size=, --size)."
+            "with rho and eta, also give the number of items that only the metric rates "
+            "(metric=, --metric-ratings), or the size of the test set (size=, --size)."
         )
     for name, rate in {"alpha": alpha, "rho": rho, "eta": eta}.items():
         if rate is not None:

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Goal:
-    """One of ``half_width``, ``tolerance``, and ``difference`` with a power.
+    """The goal of a study: ``half_width``, ``tolerance``, or ``difference`` with a power.
 
     Parameters
     ----------
     half_width
-        The interval extends this far to either side.
+        The interval extends this far on either side.
     tolerance
-        The error is to stay within it with the given confidence, whatever the interval says.
+        The error should stay within this with the given confidence, whatever the interval.
     difference
-        A true difference from zero of this size is to be found significant; scores are then
+        A true difference from zero of this size should be found significant; scores are then
         differences, of two systems on the same segments or of a score from a target.
     confidence
-        Of the interval; a test has the level 1 − confidence, two-sided.
+        Confidence of the interval; tests are two-sided at the level 1 − confidence.
     power
-        Chance to find the difference.
+        Probability of finding the difference.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Goal:
         given = {k: v for k, v in self._kinds.items() if v is not None}
         if len(given) != 1:
             raise FewgoldError(
-                f"a goal is one of {', '.join(f'{k}=' for k in self._kinds)}; got "
+                f"a goal must be exactly one of {', '.join(f'{k}=' for k in self._kinds)}; got "
                 f"{' and '.join(given) or 'none'}."
             )
         name, size = given.popitem()
@@ -63,8 +63,8 @@ class Goal:
             raise FewgoldError(f"{name} must be a positive number; got {size!r}.")
         if not (1 - self.confidence) / 2 < self.power < 1:
             raise FewgoldError(
-                f"power must lie between {(1 - self.confidence) / 2:g}, which chance alone gives, "
-                f"and 1; got {self.power!r}."
+                f"power must lie between {(1 - self.confidence) / 2:g}, the power without any "
+                f"difference, and 1; got {self.power!r}."
             )
 
     @property
@@ -89,12 +89,14 @@ class Goal:
         """The size of the goal in standard errors, with ``df`` degrees of freedom."""
         if df <= 0:
             return np.inf
-        if self.tolerance is not None:  # the error itself needs no estimate of its spread
+        if (
+            self.tolerance is not None
+        ):  # a bound on the error itself needs no estimate of its spread
             return float(special.ndtri(0.5 + 0.5 * self.confidence))
         t = float(special.stdtrit(df, 0.5 + 0.5 * self.confidence))
         if self.difference is None:
             return t
-        # The noncentrality at which a share ``power`` of a noncentral t lies beyond ±t.
+        # The noncentrality at which a noncentral t is beyond ±t with probability ``power``.
         low, high = 0.0, t + 10.0
         while _power(high, t, df) < self.power:
             high *= 2
@@ -118,9 +120,9 @@ class Goal:
         size
             Segments of the pool; None for an infinite population.
         spent
-            Slopes that are fitted, at the cost of as many ratings.
+            Number of fitted slopes, each of which costs one rating.
         per
-            Ratings for each degree of freedom: those of a whole document count as one.
+            Ratings per degree of freedom: those of a whole document count as one.
         """
         top = size if size is not None else 2**40
         if not self._met(top, sd, size, spent, per):
@@ -145,20 +147,20 @@ def standard_error(n: float, sd: float, size: int | None, spent: float = 0.0) ->
 
 
 def _power(shift: float, t: float, df: float) -> float:
-    """Chance that a t-test is significant where the true mean is ``shift`` standard errors off."""
+    """Probability that a t-test is significant if the mean is ``shift`` standard errors off."""
     if df > 1e6:
         return float(special.ndtr(shift - t) + special.ndtr(-shift - t))
     return float(special.nctdtr(df, shift, -t) + 1 - special.nctdtr(df, shift, t))
 
 
-_NEARLY_ALL = 0.95  # share of the pool from which on sampling does not pay
-#: The note of a strategy that reaches the goal with the whole pool only.
+_NEARLY_ALL = 0.95  # share of the pool above which sampling does not pay
+#: The note for a strategy that reaches the goal only with the whole pool.
 ALL_OF_THEM = "all of them: nothing less reaches the goal"
 
 
 @dataclass(frozen=True)
 class Need:
-    """What one strategy needs: the number of ratings, and what this and other numbers achieve."""
+    """The number of ratings that a strategy needs, and what this and other numbers achieve."""
 
     strategy: str
     n: int
@@ -170,7 +172,7 @@ class Need:
 def with_curve(
     strategy: str, n: int, size: int | None, reached: Callable[[int], float], note: str = ""
 ) -> Need:
-    """What ``n`` ratings achieve, with a curve from a fifth to three times as many."""
+    """Compute what ``n`` ratings achieve, with a curve from a fifth to three times as many."""
     top = 3 * n if size is None else min(3 * n, size)
     points = np.geomspace(max(n / 5, 4), max(top, 5), 25).round().astype(int).tolist()
     sizes = sorted({*(k for k in points if size is None or k <= size), n})
@@ -179,7 +181,7 @@ def with_curve(
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Ratings that a goal takes. Made by `plan`, `plan_worst_case` and `plan_from_history`."""
+    """The number of ratings for a goal. Made by `plan`, `plan_worst_case`, `plan_from_history`."""
 
     goal: Goal
     needs: tuple[Need, ...]
@@ -196,7 +198,7 @@ class Plan:
     def __getitem__(self, strategy: str) -> Need:
         found = {need.strategy: need for need in self.needs}
         if strategy not in found:
-            raise FewgoldError(f"the plan has {', '.join(found)}; not {strategy!r}.")
+            raise FewgoldError(f"the plan covers {', '.join(found)}, but not {strategy!r}.")
         return found[strategy]
 
     def to_frame(self) -> pd.DataFrame:
@@ -207,7 +209,7 @@ class Plan:
         """
         import pandas as pd
 
-        # With ``have``, the ratings that there are, ``more`` is how many are still to be made.
+        # With ``have`` existing ratings, ``more`` is how many are still needed.
         base = self.needs[0].n
         return pd.DataFrame(
             {
@@ -252,7 +254,7 @@ class Plan:
         if whole:
             found.append(
                 f"the pool is too small for this goal: with {', '.join(whole)} (nearly) all "
-                f"{self.size} segments must be rated. Take a wider goal, or a larger pool"
+                f"{self.size} segments must be rated. Choose a wider goal or a larger pool"
             )
         enough = [n.strategy for n in self.needs if self.have is not None and n.n <= self.have]
         if enough:
@@ -276,13 +278,13 @@ class Plan:
             line = f"{row['strategy']:{wide}s}  {row['n']:8d}"
             line += (f"  {row['more']:6d}" if more else "") + f"  {share:>6s}  {saved:>6s}"
             lines.append(line + (f"  {row['cost']:10.6g}" if priced else ""))
-        beside = f"; more: beside the {self.have} you have" if more else ""
+        beside = f"; more: in addition to the {self.have} you have" if more else ""
         lines += ["", f"ratings{of}{beside}; saved: against {self.needs[0].strategy}."]
         lines += [f"{need.strategy}: {need.note}" for need in self.needs if need.note]
         return "\n".join([*lines, *(f"note: {n}" for n in (*self.notes, *self._warnings))])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """What each number of ratings achieves, one curve per strategy, with the plan marked."""
+        """Plot what each number of ratings achieves, one curve per strategy, marking the plan."""
         from fewgold.plots import budget_curves
 
         marks = {need.strategy: (need.n, need.reached) for need in self.needs}

@@ -27,18 +27,19 @@ from fewgold.simulation.cells import OWN, Cell
 from fewgold.simulation.studies import Study, as_studies
 
 BASELINE = "random+mean"
-#: Strategies whose accuracy follows from an outlook.
+#: Strategies whose accuracy can be predicted from an outlook.
 STRATEGIES = (
     "random+mean", "random+ridge", "docs-balanced+ridge", "docs-chunks3+mean", "docs-whole+mean"
 )  # fmt: skip
-#: What these samplers gain beyond the same estimator on a random sample is left out: replays tell.
+#: The gain of these samplers over a random sample with the same estimator is left out; replays show
+#: it.
 _AS_RANDOM = ("docs-balanced", "docs-prop", "docs-sys")
-_AT_MOST = "at most; planned like random+{}; a replay (history) may find fewer"
-# A ridge does not pay a whole rating for the slope of a metric. With half of one, half-widths on
+_AT_MOST = "upper limit; planned like random+{}; a replay (history) may find fewer"
+# A ridge does not lose a whole rating for the slope of a metric. With half of one, half-widths on
 # WMT20 were right within 5 % for 16 to 33 metrics (tests/theory/test_plan_real.py).
 _SPENT = 0.5
-# Rounds in which the number of ratings and the documents that they touch settle; and the least
-# share of the variance between documents that chunks are taken to leave to chance.
+# Iterations for the number of ratings and the documents that they touch, and the smallest share of
+# the variance between documents that chunks are assumed to leave.
 _ROUNDS, _LEAST_BETWEEN = 4, 0.1
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
 
@@ -52,22 +53,21 @@ class Outlook:
     sd
         Standard deviation of human scores over the segments.
     correlation
-        Of the metrics with human scores; of several, the multiple correlation.
+        Correlation of the metrics with human scores; the multiple correlation for several.
     slopes
-        Metrics that are used.
+        Number of metrics used.
     icc
-        Intraclass correlation: the share of the variance that lies between documents. WMT20 has
-        0.15 (English–German) and 0.28 (Chinese–English).
+        Intraclass correlation: the share of the variance between documents. WMT20 has 0.15
+        (English–German) and 0.28 (Chinese–English).
     per_document
-        Segments that a whole document has: with unequal documents Σm²/Σm, which the large ones
-        dominate.
+        Segments per document: Σm²/Σm for unequal documents, which the large ones dominate.
     size
         Segments of the pool; None for an infinite one.
     cost
-        Of one rating.
+        Cost of one rating.
     kept
-        Of pass or fail, for estimators such as ``alpha-judge``: the part of the variance that they
-        leave. `from_pilot` finds it.
+        For pass or fail and estimators such as ``alpha-judge``: the share of the variance that they
+        leave, computed by `from_pilot`.
 
     Examples
     --------
@@ -116,30 +116,30 @@ class Outlook:
         Parameters
         ----------
         ratings
-            Of the pilot: one study, of any design; its sd weighs them as they were drawn.
+            The pilot's ratings: one study, of any design; its sd uses the design's weights.
         size
             Segments of the pool to plan for; that of the pilot if not given.
         assurance
-            Plan with an sd that is too small only with chance 1 − assurance, about, such as 0.8;
-            else with the sd of the pilot, which is too small in every other pilot or more. Goes by
-            the tails that the pilot shows; with MQM scores of WMT20, where few segments have large
-            ones, 0.8 came to 0.67 and 0.75 with pilots of 100.
+            Plan with an sd that is too small with a probability of only about 1 − assurance, such
+            as 0.8; otherwise with the sd of the pilot, which is too small in at least half of all
+            pilots. It is based on the tails seen in the pilot; with MQM scores of WMT20, where few
+            segments have large ones, 0.8 was in fact 0.67 and 0.75 with pilots of 100.
         strategies
-            Those to plan for, if ratings are 0 and 1 and the binary model is among them, such as
-            ``random+alpha-judge``. All metrics of 0 and 1 (``alpha``) are looked at anyway.
+            Strategies to plan for, if ratings are 0 and 1 and the binary model is among them, such
+            as ``random+alpha-judge``. All 0/1 metrics (``alpha``) are included anyway.
         """
         if ratings.scores.ndim != 1:
             raise FewgoldError("a pilot is one study; take one of a batch with ratings.draw(k).")
         if ratings.n < 10:
-            raise FewgoldError(f"a pilot needs at least 10 ratings to plan by; got {ratings.n}.")
+            raise FewgoldError(f"a pilot needs at least 10 ratings for planning; got {ratings.n}.")
         pool, scores = ratings.sample.pool, ratings.scores
         weights = ratings.sample.design.weights / ratings.sample.design.weights.sum()
         spread = float(weights @ (scores - weights @ scores) ** 2)
         sd = float(np.sqrt(spread * ratings.n / (ratings.n - 1)))
         if sd == 0:
             raise FewgoldError(
-                "all ratings of the pilot are equal, so they give no sd. Rate more, or give a "
-                "guess."
+                "all ratings of the pilot are equal, so the sd cannot be estimated. Rate more, "
+                "or give a guess."
             )
         if assurance is not None:
             if not 0 < assurance < 1:
@@ -161,7 +161,7 @@ class Outlook:
         if pool.metrics:
             kept = float(Ridge().estimate(simple).se / Mean().estimate(simple).se) ** 2
             explained = float(np.clip(1 - kept, 0.0, 0.999))
-            # The standard error counts the slopes already, and so would the plan.
+            # The standard error already accounts for the slopes, and so would the plan.
             free = 1 - _SPENT * len(pool.metrics) / (ratings.n - 1)
             share = 1 - (1 - explained) * max(free, 0.01)
             found = replace(found, correlation=float(np.sqrt(share)), slopes=len(pool.metrics))
@@ -181,17 +181,16 @@ class Outlook:
         chunks = _CHUNKS.fullmatch(sampler)
         if _is_share(estimator) and estimator not in self.kept:
             raise FewgoldError(
-                f"{strategy} is planned for by a pilot of 0 and 1 with such a metric, and this is "
-                "not one. Give a pilot whose ratings are 0 and 1 (or cut them), rates of the "
-                "metric "
-                "instead of a pilot, or rated data (history)."
+                f"planning for {strategy} needs a pilot with ratings of 0 and 1 and such a "
+                "metric. Give one (or cut its ratings), the rates of the metric instead of a "
+                "pilot, or rated data (history)."
             )
         if estimator not in ("mean", "ridge", *self.kept) or not (
             chunks or sampler in ("random", *_AS_RANDOM, "docs-whole")
         ):
             raise UnknownNameError(
-                "strategy to plan for by a formula", strategy, STRATEGIES,
-                "Others are planned for by simulation on rated data (history).",
+                "strategy that can be planned by formula", strategy, STRATEGIES,
+                "Others need a simulation on rated data (history).",
             )  # fmt: skip
         kept, spent = self.kept.get(estimator, 1.0), 0.0
         if estimator == "ridge":
@@ -203,8 +202,8 @@ class Outlook:
                     f"{strategy} needs icc and per_document, the number of segments per document."
                 )
             members = float(chunks[1]) if chunks else float(self.per_document or 1.0)
-        # Chunks at regular distances touch as many documents as they can: what documents differ by
-        # has the finite population correction of documents, not of segments.
+        # Chunks at regular intervals touch as many documents as possible: the variance between
+        # documents has the finite population correction of documents, not of segments.
         between = 1.0
         if n is not None and chunks and self.per_document and self.size and n < self.size:
             share = n / self.size
@@ -217,7 +216,7 @@ class Outlook:
     def ratings(self, strategy: str, goal: Goal) -> int:
         """Fewest ratings with which a strategy meets a goal."""
         n: int | None = None
-        for _ in range(_ROUNDS):  # the more ratings, the more documents are touched
+        for _ in range(_ROUNDS):  # more ratings touch more documents
             sd, spent, per = self._accuracy(strategy, n)
             n = goal.least(sd, self.size, spent=spent, per=per)
         assert n is not None
@@ -254,12 +253,12 @@ class Outlook:
 
 
 def _is_share(estimator: str) -> bool:
-    """Whether it is the binary model by name."""
+    """Whether the name is that of the binary model."""
     return estimator == "alpha" or estimator.startswith("alpha-")
 
 
 def _as_random(ratings: Ratings) -> Ratings:
-    """The same ratings as if from a simple random sample: gain by metrics, not by design."""
+    """The same ratings as if from a simple random sample, to isolate the gain from metrics."""
     n, whole = ratings.n, len(ratings.sample.pool)
     same = np.full(n, 1 / n), np.full(n, min(n / whole, 1 - 1e-9)), np.zeros(n, np.int64)
     design = Design(DesignKind.SIMPLE, whole, *same)
@@ -267,7 +266,7 @@ def _as_random(ratings: Ratings) -> Ratings:
 
 
 def _kept_by(name: str, simple: Ratings) -> float:
-    """Share of the posterior variance that remains if a metric is used as ``name`` says."""
+    """Share of the posterior variance that remains with the metric in ``name``."""
     model = registry.estimator(name, simple.sample.pool)
     return float(model.estimate(simple).se / BinaryPosterior(()).estimate(simple).se) ** 2
 
@@ -282,7 +281,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     outlook
         A guess of sd, correlation, documents and sizes, or `Outlook.from_pilot`.
     strategies
-        By default those that the outlook tells about. Others are planned for by simulation:
+        By default those the outlook has information for. Others need a simulation:
         `plan_from_history`.
 
     Examples
@@ -321,8 +320,8 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
     """How many ratings a goal takes when only the limits of the scale are known.
 
     ``hoeffding`` is guaranteed whatever the scores (Hoeffding–Serfling, of Saldías et al. 2022);
-    ``worst sd`` takes half of the scale for the sd, the largest that there is, and a normal
-    distribution of the mean. Real scores need far fewer: have a pilot rated.
+    ``worst sd`` uses half of the scale as the sd, the largest possible, and a normal distribution
+    of the mean. Real scores need far fewer: have a pilot rated.
 
     Examples
     --------
@@ -340,7 +339,7 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
     if goal.difference is None:
 
         def reached(n: int) -> float:
-            """Half-width of Hoeffding–Serfling."""
+            """Half-width of the Hoeffding–Serfling bound."""
             if n == size:
                 return 0.0
             kept = 1.0 if size is None else 1 - (n - 1) / size
@@ -356,14 +355,14 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
     return Plan(goal, tuple(needs), size, cost, source, notes)
 
 
-# By simulation on data that are rated already ---
+# By simulation on rated data ---
 
 
 def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
     """Differences of all pairs of systems that were rated on the same segments, as studies.
 
-    Scores and metrics are those of one system minus those of the other; a metric that is then
-    constant is left out. A single system, or none on the same segments, is an error.
+    Scores and metrics are those of one system minus those of the other; a metric that becomes
+    constant is left out. It is an error if there is only one system, or if no two share segments.
     """
     found = {}
     for (a, one), (b, two) in combinations(studies.items(), 2):
@@ -383,15 +382,15 @@ def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
         found[f"{a} − {b}"] = Study(pool, one.gold - two.gold[order])
     if not found:
         raise FewgoldError(
-            "a difference is planned for by differences of two systems on the same segments, and "
-            f"the history has none: {', '.join(studies)}. Give a table with several systems whose "
+            "planning for a difference needs two systems rated on the same segments, and the "
+            f"history has none: {', '.join(studies)}. Give a table with several systems whose "
             "segment ids agree, or the sd of differences (--sd)."
         )
     return found
 
 
 _SHARES = (0.03, 0.06, 0.12, 0.25, 0.5)
-_LEAST = 10  # ratings of a replayed study
+_LEAST = 10  # fewest ratings of a replayed study
 
 
 def _scaled_width(cells: Sequence[Cell], goal: Goal) -> float:
@@ -453,25 +452,25 @@ def plan_from_history(
     progress: Callable[[int, int], None] | None = None,
     n_jobs: int | None = None,
 ) -> Plan:
-    """How many ratings would have met the goal last year, for any strategy.
+    """How many ratings would have met the goal on last year's data, for any strategy.
 
-    Studies are replayed at several sizes; the width at each, times the root of the ratings, is
-    nearly constant and is interpolated. The plan is then replayed itself and corrected once.
+    Studies are replayed at several sizes; the width times the root of the number of ratings is
+    nearly constant and is interpolated. The planned size is then replayed and corrected once.
 
     Parameters
     ----------
     goal
-        A half-width of the strategy's own interval; a tolerance, which looks at the errors
-        themselves; or a difference with a power: then ``gold`` holds per-segment differences.
+        A half-width of the strategy's own interval; a tolerance for the errors themselves; or a
+        difference with a power, in which case ``gold`` holds per-segment differences.
     data, gold
-        As for `simulate`: a rated pool, (pool, gold), or a mapping from names to (pool, gold). Of
-        several pools the mean is planned for.
+        As in `simulate`: a rated pool, (pool, gold), or a mapping from names to (pool, gold). With
+        several pools the plan is for their mean.
     strategies
         Names; the plain ``random+mean`` is always among them.
     size
-        Segments of the pool to plan for, if it is not as large as last year's.
+        Segments of the pool to plan for, if its size differs from last year's.
     draws, rng, limits, progress, n_jobs
-        As for `simulate`.
+        As in `simulate`.
 
     Examples
     --------
@@ -492,8 +491,8 @@ def plan_from_history(
     grid = [n for n in grid if n < min(sizes)]
     if len(grid) < 2:
         raise FewgoldError(
-            f"last year's pools are too small to replay studies on: the smallest has {min(sizes)} "
-            "segments."
+            "last year's pools are too small for replaying studies: the smallest has "
+            f"{min(sizes)} segments."
         )
     first = simulate(studies, None, names, grid, progress=progress, **options)
     target = size if size is not None else round(float(np.mean(sizes)))
@@ -502,7 +501,7 @@ def plan_from_history(
         worked = [cell for cell in first.cells if cell.strategy == name and cell.failure is None]
         at = np.array(sorted({cell.n for cell in worked}), dtype=np.float64)
         scaled = np.array([_scaled_width([c for c in worked if c.n == n], goal) for n in at])
-        # With few ratings all may be alike, such as ten passes, and then nothing tells the width.
+        # Few ratings may all be equal, such as ten passes, so that the width is unknown.
         told = np.isfinite(scaled)
         if told.sum() >= 2 or (at.size and told.all()):
             needs.append(_need(name, goal, at[told], scaled[told], studies, target, options))

@@ -16,29 +16,29 @@ from fewgold.errors import DesignError, FewgoldError
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Rates and sizes of the study of one system. Arrays make many settings; they broadcast.
+    """Rates and sizes of a study of one system. Arrays, which broadcast, make many settings.
 
     Parameters
     ----------
     alpha
-        Share of adequate outputs, as expected.
+        Expected share of adequate outputs.
     human
         Items that people rate. Without ``paired`` the metric rates all of these too.
     metric
         Items that only the metric rates.
     rho, eta
-        P(metric 1 | adequate) and P(metric 0 | inadequate); needed where ``metric`` is above 0.
+        P(metric 1 | adequate) and P(metric 0 | inadequate); needed if ``metric`` is above 0.
     paired
-        None: every human rating is paired with one of the metric (T_Φ = T_ρη in the papers), so
-        it tells about α and about the errors of the metric. A number: so many items are rated by
-        both, *beside* ``human`` items that people alone rate.
+        None: every human rating is paired with one of the metric (T_Φ = T_ρη in the papers), so it
+        informs about α and about the errors of the metric. A number: this many items are rated by
+        both, *in addition to* ``human`` items that only people rate.
     known
-        ρ and η are known, and not estimated from the paired ratings.
+        Whether ρ and η are known rather than estimated from the paired ratings.
     priors
         Beta priors of α, ρ and η; uniform by default.
     pairs
-        With ``paired``: ``"sample"``, items drawn as the others, which tell about α as well; or
-        ``"calibration"``, items from elsewhere, which tell about ρ and η alone.
+        With ``paired``: ``"sample"``, items drawn like the others, which also inform about α; or
+        ``"calibration"``, items from elsewhere, which inform only about ρ and η.
     calibration_share
         Share of adequate items among those; ``alpha`` by default (ψ in the papers).
 
@@ -58,7 +58,8 @@ class Setting:
     priors: Any = None
     pairs: str = "sample"
     calibration_share: Any = None
-    #: Items that people alone rate, that both rate, and the share of adequate ones among these.
+    #: Items that only people rate, items that both rate, and the share of adequate ones among
+    #: these.
     alone: IntArray = field(init=False, repr=False)
     both: IntArray = field(init=False, repr=False)
     share: FloatArray = field(init=False, repr=False)
@@ -69,18 +70,18 @@ class Setting:
         check_choice("pairs", self.pairs, ("sample", "calibration"))
         if self.paired is None and self.pairs == "calibration":
             raise DesignError(
-                "a calibration set has a size of its own: expected paired=, the number of items in "
+                "a calibration set needs its own size: expected paired=, the number of items in "
                 "it; human= counts the items of the system itself."
             )
         if self.calibration_share is not None and self.pairs != "calibration":
             raise DesignError(
-                'calibration_share goes with pairs="calibration": of a random sample the share is '
+                'calibration_share needs pairs="calibration": in a random sample the share is '
                 "alpha."
             )
         if self.priors._known_rates is not None and not self.known:
             raise FewgoldError(
-                "the priors say that rho and eta are known. Say so with known=True, and give them "
-                "as rho= and eta=."
+                "the priors say that rho and eta are known. Use known=True instead, and give "
+                "them as rho= and eta=."
             )
         human, metric = _size("human", self.human), _size("metric", self.metric)
         alone, both = np.zeros_like(human), human
@@ -100,9 +101,9 @@ class Setting:
         share = alpha if given is None else check_rate("calibration_share", given)
         if np.any(rho + eta < 1 - 1e-9):
             raise DesignError(
-                f"rho + eta must be 1 or more; got {float((rho + eta).min()):g}. A metric below "
-                "that is wrong more often than chance: exchange its 0 and 1 (rho becomes 1 − rho, "
-                "eta 1 − eta)."
+                f"rho + eta must be 1 or more; got {float((rho + eta).min()):g}. Otherwise the "
+                "metric is wrong more often than chance: exchange its 0 and 1 (rho becomes 1 − "
+                "rho, eta 1 − eta)."
             )
         arrays: dict[str, Any] = {"alone": alone, "both": both, "metric": metric}
         arrays |= {"alpha": alpha, "rho": rho, "eta": eta, "share": share}
@@ -151,7 +152,7 @@ class Setting:
         both = self.both[..., None]
         if self.calibration_share is None:
             adequate = draw(both, self.alpha)
-        else:  # a class-balanced set has the classes it was made with
+        else:  # the classes of a class-balanced set are fixed
             adequate = np.broadcast_to(_round(self.share * self.both)[..., None], size)
         tp, tn = draw(adequate, self.rho), draw(both - adequate, self.eta)
         alone = draw(self.alone[..., None], self.alpha)
@@ -173,7 +174,7 @@ class Setting:
         shape = self.shape + (1,) * (len(counts.shape) - len(self.shape))
         keys = [self.metric, self.rho, self.eta] if self.known else [self.metric]
         table = np.stack([np.broadcast_to(k.reshape(shape), counts.shape).ravel() for k in keys])
-        # One call takes one pair of known rates; metric sets of one size are the cheapest batches.
+        # A call handles one pair of known rates; batches with equal metric sets are the cheapest.
         groups, where = np.unique(table, axis=1, return_inverse=True)
         mean, sd = np.empty(counts.shape), np.empty(counts.shape)
         for k, group in enumerate(groups.T):
@@ -192,7 +193,7 @@ def _round(x: FloatArray) -> IntArray:
 
 
 def check_rate(name: str, value: ArrayLike) -> FloatArray:
-    """Shares from 0 to 1, as an array."""
+    """Check shares from 0 to 1 and return them as an array."""
     array = _numbers(name, value)
     if not np.all((array >= 0) & (array <= 1)):
         raise FewgoldError(f"{name} must lie between 0 and 1; got {value!r}.")

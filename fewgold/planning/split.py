@@ -1,4 +1,4 @@
-"""How to divide a budget between human ratings and ratings of a metric.
+"""How to divide a budget between human and metric ratings.
 
 In large studies, with n paired human ratings among N items that the metric rates, Var α̂ =
 α(1 − α) [(1 − K)/n + K/N], where K is the squared correlation of metric and human. It is within
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def information(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
     """K = α(1 − α)(ρ + η − 1)²/(p(1 − p)): the squared correlation of metric and human.
 
-    The share of a human rating that a rating of the metric is worth, at best. 0 where either of
-    them never changes.
+    The share of a human rating that a metric rating is worth, at best. 0 if either of them is
+    constant.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def information(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
 def asymptotic_sd(
     *, alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike, human: ArrayLike, metric: ArrayLike
 ) -> FloatArray:
-    """Sd of α for ``human`` paired ratings and ``metric`` more of the metric alone.
+    """Large-sample sd of α for ``human`` paired ratings and ``metric`` metric-only ones.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def asymptotic_sd(
 
 
 def break_even(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
-    """Cost of a metric rating over that of a human one below which the metric is worth it.
+    """The cost ratio of metric to human ratings below which the metric is worth it.
 
     ((1 − √(1 − K))/√K)², for ρ and η estimated from the paired ratings. Above it, money for the
     metric is better spent on human ratings.
@@ -71,13 +71,13 @@ def break_even(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
     array([0.01 , 0.042, 0.244])
     """
     k = np.asarray(information(alpha, rho, eta))
-    # (1 − √(1 − K))/√K = √K/(1 + √(1 − K)), which keeps its digits at K near 0.
+    # (1 − √(1 − K))/√K = √K/(1 + √(1 − K)), which is accurate for K near 0.
     return np.asarray(k / (1 + np.sqrt(np.maximum(1 - k, 0.0))) ** 2)[()]
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of ratings, and how many of them the budget buys."""
+    """The costs of ratings, and how many the budget buys."""
 
     budget: float
     human: float
@@ -95,18 +95,18 @@ class Costs:
             raise FewgoldError(f"items must be a whole number of at least 1; got {self.items!r}.")
         if self.metric == 0 and self.items is None:
             raise BudgetError(
-                "a metric that costs nothing could rate any number of items: expected items=, the "
-                "number "
-                "of items there are."
+                "a metric that costs nothing could rate any number of items: expected items=, "
+                "the number of available items."
             )
         if self.budget < self.human:
             raise BudgetError(
-                f"the budget of {self.budget:g} does not buy one human rating at {self.human:g}."
+                f"the budget of {self.budget:g} is less than one human rating, which costs "
+                f"{self.human:g}."
             )
 
     @property
     def pair(self) -> float:
-        """Cost of an item that people rate, where the metric is used."""
+        """Cost of an item that people rate, if the metric is used."""
         return self.human if self.known else self.human + self.metric
 
     @property
@@ -122,7 +122,7 @@ class Costs:
         return whole if self.items is None else min(whole, self.items)
 
     def mix(self, human: int) -> tuple[int, int]:
-        """The mix with so many human ratings and the rest of the budget spent on the metric."""
+        """The mix with this many human ratings and the rest of the budget spent on the metric."""
         if self.metric == 0:
             return human, int(self.items or 0) - human
         left = max(self.budget - human * self.pair, 0.0)
@@ -151,23 +151,23 @@ _FEW = 1000  # ratings of the metric
 
 
 def _expected_sd(setting: Setting, human: int, metric: int) -> float:
-    """Posterior sd with ``human`` ratings by people and ``metric`` more by the metric alone.
+    """Posterior sd with ``human`` human ratings and ``metric`` metric-only ones.
 
-    Expected counts are not rounded: the sd would jump by more from one size to the next than sizes
-    near the best differ.
+    Expected counts are not rounded: otherwise the sd would jump more between sizes than those near
+    the best differ.
     """
     alpha, rho, eta = (float(x) for x in (setting.alpha, setting.rho, setting.eta))
     up, down = human * alpha, human * (1 - alpha)
     a, b = setting.priors.alpha
-    # Counts are whole; as parts of the priors the expected ones need not be.
+    # Counts are whole numbers, but as parts of the priors the expected counts need not be.
     priors = Priors((a + up, b + down), rho, eta)
     if not setting.known:
         (ra, rb), (ea, eb) = setting.priors.rho, setting.priors.eta
         hits = (ra + up * rho, rb + up * (1 - rho))
         priors = Priors(priors.alpha, hits, (ea + down * eta, eb + down * (1 - eta)))
     expected = float(setting._chance) * metric
-    # Ratings of the metric are whole: few of them are rounded both ways, and the variances
-    # weighted by how near each is.
+    # Metric ratings are whole numbers: small ones are rounded both ways, and the variances are
+    # interpolated.
     low = np.floor(expected) if metric < _FEW else np.rint(expected)
     share = max(expected - low, 0.0) if metric < _FEW else 0.0
     ones = np.array([low, low + (share > 0)])
@@ -192,16 +192,16 @@ class Split:
     Attributes
     ----------
     best
-        The mix of least posterior sd. ``human`` items are rated by people (and, unless ρ and η are
-        known, by the metric too), ``metric`` more by the metric alone.
+        The mix with the least posterior sd. ``human`` items are rated by people (and, unless ρ and
+        η are known, by the metric too), ``metric`` more only by the metric.
     humans_alone
         All of the budget spent on people.
     formula
-        What the large-sample formula would choose, and what that gives.
+        The mix that the large-sample formula chooses.
     pays
         Whether the metric reduces the sd at all.
     information, break_even, cost_ratio
-        K, the cost ratio below which a metric pays in large studies, and the ratio of costs here.
+        K, the cost ratio below which a metric pays in large studies, and the actual cost ratio.
     tried
         Every mix that was tried, in the order of human ratings.
     level, power
@@ -235,13 +235,15 @@ class Split:
         return pd.DataFrame(self.tried)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The measurable difference by number of human ratings, the rest spent on the metric."""
+        """Plot the measurable difference by human ratings, the rest spent on the metric."""
         import pandas as pd
 
         from fewgold.plots import budget_curves
 
         frame = self.to_frame().rename(columns={"human": "n", "difference": "reached"})
-        frame = frame[frame["reached"] < 3 * self.best.difference]  # what is far off hides the rest
+        frame = frame[
+            frame["reached"] < 3 * self.best.difference
+        ]  # values far off would hide the rest
         mixed = frame[frame["metric"] > 0].assign(strategy="with the metric")
         alone = frame[frame["metric"] == 0].assign(strategy="humans alone")
         marks = {"humans alone": (self.humans_alone.human, self.humans_alone.difference)}
@@ -262,8 +264,8 @@ class Split:
             f"{alone.difference:.4f}",
             f"large-sample formula: {self.formula.human} and {self.formula.metric}, sd "
             f"{self.formula.sd:.4f}",
-            f"the metric costs {self.cost_ratio:.3g} of a human rating; in large studies it is "
-            f"worth it below {self.break_even:.3g}",
+            f"a metric rating costs {self.cost_ratio:.3g} of a human one; in large studies it "
+            f"pays off below {self.break_even:.3g}",
         ]
         return "\n".join(lines)
 
@@ -274,7 +276,7 @@ class Split:
         return mixes | {name: getattr(self, name) for name in names}
 
 
-# Sizes tried in a round. Each round looks closer around the best, until all there are tried.
+# Sizes tried in a round. Each round looks closer around the best, until all sizes there are tried.
 _TRIED = 17
 _ROUNDS = 12
 
@@ -300,24 +302,24 @@ def best_split(
     budget
         What may be spent on one system, in the unit of the costs.
     human_cost, metric_cost
-        Cost of one rating. An item that people rate is rated by the metric as well, which is what
-        its errors are estimated from, and costs both; with ``known=True`` it costs the first alone.
+        Cost of one rating. An item that people rate is rated by the metric as well, to estimate its
+        errors, and costs both; with ``known=True`` it costs only the first.
     alpha, rho, eta, known, priors
         As in `Setting`.
     items
-        At most so many items are to be had; needed where the metric costs nothing.
+        Number of available items; needed if the metric costs nothing.
     level, power
-        For the measurable difference.
+        Level and power of the measurable difference.
 
     Notes
     -----
-    The sd is that of the exact posterior at the expected counts, which are not rounded here: the
-    sd would jump by more from one size to the next than sizes near the best differ. It is flat
+    The sd is that of the exact posterior at the expected counts, which are not rounded here:
+    otherwise the sd would jump more between sizes than those near the best differ. It is flat
     there: a tenth more or fewer human ratings hardly matter.
 
-    The large-sample formula is n/N = √((1 − K) c_m/(K c_h)), at most 1, for n human ratings among
-    N items that the metric rates. A metric pays if c_m/c_h < ((1 − √(1 − K))/√K)². With known ρ
-    and η money goes to whichever gives more per cost: people, or the metric if K/c_m > 1/c_h.
+    The large-sample formula is n/N = √((1 − K) c_m/(K c_h)), at most 1, for n human ratings among N
+    items that the metric rates. A metric pays if c_m/c_h < ((1 − √(1 − K))/√K)². With known ρ and η
+    the money is spent on whichever gives more per cost: people, or the metric if K/c_m > 1/c_h.
 
     Examples
     --------
@@ -333,7 +335,7 @@ def best_split(
     rates = Setting(alpha=alpha, rho=rho, eta=eta, human=0, known=known, priors=priors)
     factor = float(standard_errors(level, power))
     alone = costs.humans_alone
-    # With and without the metric: n = 0 … all people, the rest of the money for the metric.
+    # With and without the metric: n from 0 to all human, the rest of the money for the metric.
     seen = {(alone, 0): _expected_sd(rates, alone, 0)}
     low, high = 0, costs.most_human
     for _ in range(_ROUNDS):

@@ -1,10 +1,10 @@
 """Figures of simulations and studies: axes in, axes out. They need matplotlib (``fewgold[plots]``).
 
-Each function takes a plain frame and, if you like, the axes to draw on; without axes it makes a
-figure of its own, which no window or global state knows of.
+Each function takes a plain dataframe and optionally the axes to draw on; without axes it creates a
+new figure, independent of windows and global state.
 """
 
-# Those with "as" are for the reports and pages of fewgold itself.
+# Names with "as" are for fewgold's own reports and pages.
 from fewgold.plots.documents import (
     documents_for_half_width,
     mean_by_documents,

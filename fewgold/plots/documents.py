@@ -1,4 +1,4 @@
-"""Figures against the number of documents: how steady scores and rankings are."""
+"""Figures by number of documents: how stable scores and rankings are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SPREADS = {"relative_sd": "standard deviation ÷ mean", "sd": "standard deviation"}
-_BANDS = 3  # systems whose bands can be told apart
+_BANDS = 3  # most systems for which bands are drawn
 
 
 @style.styled
@@ -30,13 +30,13 @@ def reliability_curves(
     log: bool = True,
     title: str | None = None,
 ) -> Axes:
-    """Standard deviation of a score against the number of documents, a line a system.
+    """Standard deviation of a score by number of documents, one line per system.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a system and number of documents: system, documents, the ``value``, and ``least``
-        and ``most``, its ends over orders of the documents, for bands of up to three systems.
+        One row per system and number of documents: system, documents, the ``value``, and ``least``
+        and ``most``, its range over orders of the documents, for bands of up to three systems.
     fits : DataFrame, optional
         Power laws to draw as thin lines: system, a, b.
     log : bool
@@ -94,7 +94,7 @@ def _by_system(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, 
 def _line(
     ax: Axes, labels: style.Labels, k: int, name: str, x: FloatArray, y: FloatArray, **other: Any
 ) -> None:
-    """The line of the k-th system, named at its end; ``other`` than the usual look."""
+    """Draw the line of the k-th system, named at its end; ``other`` changes the usual style."""
     colour, dash, marker = style.line_style(k)
     look = {"color": colour, "linestyle": dash, "linewidth": 1.4, "marker": marker} | other
     (line,) = ax.plot(x, y, markersize=3.2, **look)
@@ -126,7 +126,7 @@ def mean_by_documents(
     ylabel: str = "score",
     title: str | None = None,
 ) -> Axes:
-    """The score against the number of documents with its intervals, a line a system.
+    """The score by number of documents with its intervals, one line per system.
 
     ``frame`` has system, documents, mean, low and high.
     """
@@ -153,7 +153,7 @@ def documents_for_half_width(
     systems: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Half-width against the number of documents, and where it meets the target.
+    """Half-width by number of documents, and where it meets the target.
 
     ``frame`` has system, documents and half_width; ``needed`` system and documents.
     """
@@ -183,7 +183,7 @@ def rank_stability(
     """How well rankings by the first documents agree with that by all of them.
 
     ``frame`` has score, documents, pairs (share of pairs of systems in the order of the full set,
-    with resampling) and settled (without); a colour a score, ``settled`` dashed.
+    with resampling) and settled (without); one colour per score, ``settled`` dashed.
     """
     from matplotlib.lines import Line2D
 
@@ -237,8 +237,8 @@ def tangent(
 
     x_min is where the tangent at ``x_i`` meets the x axis, x_max where the slope is −``epsilon``.
     ``frame`` has system, documents and the ``value``; ``fits`` system, a and b. Without
-    ``systems``, the first and the last are drawn. Where x_max is far away, the tangent is drawn in
-    a window of its own.
+    ``systems``, the first and the last are drawn. If x_max is far away, the tangent is drawn in an
+    inset.
     """
     style.check_columns(frame, ("system", "documents", value))
     style.check_columns(fits, ("system", "a", "b"))
@@ -251,11 +251,11 @@ def tangent(
     known_laws = [law for law in laws.values() if law is not None and law[1] > 0]
     near = max((x_i * (1 + 1 / b) for _, b in known_laws), default=1.0)
     far = max([_flat(*law, epsilon) for law in known_laws] + [float(frame["documents"].max())])
-    # The tangent is as steep as the axis itself in a figure that goes on to x_max.
+    # In a figure that extends to x_max, the tangent is as steep as the axis itself.
     zoom = ax.inset_axes((0.36, 0.4, 0.6, 0.56)) if far > 6 * near else ax
     if zoom is not ax:
         style.axes_for(zoom, height=0)
-        ax.grid(False)  # it would show between the numbers of the window
+        ax.grid(False)  # it would show between the numbers of the inset
     for k, (name, part) in enumerate(parts.items()):
         colour, _, marker = style.line_style(k)
         law = laws[name]
@@ -291,12 +291,12 @@ def tangent(
 
 
 def _flat(a: float, b: float, epsilon: float) -> float:
-    """Where a power law has the slope −ε."""
+    """The point where a power law has the slope −ε."""
     return float((a * b / epsilon) ** (1 / (b + 1)))
 
 
 def _mark(ax: Axes, x: float, y: float, text: str, colour: str, away: tuple[float, float]) -> None:
-    """A place on the x axis, led up to the curve and named above it."""
+    """Mark a point on the x axis, with a line up to the curve and a name above it."""
     ax.plot([x, x], [0, y], color=colour, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=2)
     ax.plot([x], [0], color=colour, marker="|", markersize=9, clip_on=False, zorder=4)
     ax.plot([x], [y], color="white", marker="o", markersize=5, mec=colour, zorder=4)

@@ -1,4 +1,4 @@
-"""Matrices of coloured cells: numbers over two sizes, and which systems differ."""
+"""Matrices of coloured cells: numbers by two sizes, and which systems differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-# From little (good) to much: light to the blue of the palette, so that figures print in grey too.
+# From small (good) to large: light to the blue of the palette, so that figures also work in grey.
 _RAMP = ("#f4f8fb", "#cfe2ef", "#93bfdb", "#4a93c0", "#0b5f94", "#063a5c")
 _CELL = 0.33  # inches of height
 _MIDDLE = 0.19  # luminance at which white and ink are equally readable
@@ -35,36 +35,38 @@ def heat(
     ylabel: str | None = None,
     title: str | None = None,
 ) -> Axes:
-    """A cell for each number of a frame, darker for larger ones, with the number in it.
+    """A heat map of a dataframe: one cell per number, darker for larger ones.
 
     Parameters
     ----------
     frame : DataFrame
-        Numbers over two sizes, such as `fewgold.planning.difference_table` gives. Cells that are
-        not finite stay white.
+        Numbers by two sizes, such as from `fewgold.planning.difference_table`. Cells that are not
+        finite stay white.
     ax : Axes, optional
         Where to draw; without it, on a new figure.
     fmt : str
         How numbers are written.
     target : float, optional
-        Cells of at most this much are framed together: where a study is large enough.
+        Cells of at most this value are framed together: studies that are large enough.
     log : bool
-        Shade by the logarithm, so that small numbers differ too.
+        Shade by the logarithm, so that small numbers also differ.
     xlabel, ylabel : str, optional
         Names of the axes; those of the frame's columns and index by default.
     """
     if frame.empty or frame.ndim != 2:
-        raise DataError("the frame has no cells, so there is nothing to draw.")
+        raise DataError("the dataframe has no cells, so there is nothing to draw.")
     try:
         values = frame.to_numpy(dtype=float)
     except (TypeError, ValueError):
-        raise DataError("a heat map needs a frame of numbers; this one holds others.") from None
+        raise DataError(
+            "a heat map needs a dataframe of numbers; this one has other values."
+        ) from None
     finite = np.isfinite(values)
     if not finite.any():
-        raise DataError("no cell of the frame has a finite number.")
+        raise DataError("no cell of the dataframe has a finite number.")
     if log and values[finite].min() <= 0:
         raise DataError(
-            f"log=True needs numbers above 0; got {values[finite].min():g}. Say log=False."
+            f"log=True needs numbers above 0; got {values[finite].min():g}. Use log=False."
         )
     rows, columns = values.shape
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
@@ -97,7 +99,7 @@ def heat(
     own: dict[Any, str] = {
         None: "",
         "human": "human ratings",
-        "metric": "ratings by the metric alone",
+        "metric": "metric-only ratings",
     }
     x, y = (str(own.get(name, name)) for name in (frame.columns.name, frame.index.name))
     style.name_axes(ax, x if xlabel is None else xlabel, y if ylabel is None else ylabel, title)
@@ -105,7 +107,7 @@ def heat(
 
 
 def _frame_cells(ax: Axes, inside: BoolArray) -> None:
-    """A line around the cells that are marked: on every edge between marked and unmarked."""
+    """Draw a line around the marked cells, on every edge between marked and unmarked."""
     padded = np.pad(inside, 1)
     look: dict[str, Any] = {
         "color": style.PALETTE[1],
@@ -121,9 +123,9 @@ def _frame_cells(ax: Axes, inside: BoolArray) -> None:
 
 
 def _colour_cells(ax: Axes, colours: FloatArray) -> None:
-    """Cells (rows, columns, RGBA) from the top down, drawn as shapes.
+    """Draw cells (rows, columns, RGBA) from the top down, as shapes.
 
-    An image would be a bitmap within the SVG, which the security policy of our pages blocks.
+    An image would become a bitmap in the SVG, which the security policy of our pages blocks.
     """
     rows, columns = colours.shape[:2]
     ax.pcolormesh(np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5, colours)
@@ -138,7 +140,7 @@ def _luminance(colour: FloatArray) -> float:
 
 
 def _label(value: object) -> str:
-    """Whole numbers with thousands apart."""
+    """Whole numbers with thousands separators."""
     if isinstance(value, int | np.integer):
         return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -157,21 +159,21 @@ def significance_matrix(
     note: str = "",
     title: str | None = None,
 ) -> Axes:
-    """A cell a pair: P(row better than column), coloured where the two differ.
+    """One cell per pair: P(row better than column), coloured if the two differ.
 
     Parameters
     ----------
     probability : DataFrame
         P(row > column), systems as rows and columns.
     reached : array (k, k)
-        How many of the levels each pair reaches; 0 stays white, more is darker. Blue where the
-        row is better, orange where the column is.
+        How many of the levels each pair reaches; 0 stays white, more is darker. Blue if the row is
+        better, orange if the column is.
     levels : sequence of float
         In descending order.
     means : array (k,), optional
         Estimates of the systems, shown with their names.
     cells, said : array (k, k) of str, optional, and str
-        What to write into the cells instead of the probability, and what to call it.
+        Text for the cells instead of the probability, and its name.
     """
     style.check_columns(probability, ())
     table = probability.to_numpy(dtype=float)
@@ -237,7 +239,7 @@ def significance_matrix(
 
 
 def _chance(value: float) -> str:
-    """Three digits, and no 1 or 0 for what is only near."""
+    """Three digits, without rounding to 0 or 1."""
     if value >= 0.9995:
         return "> .999"
     return "< .001" if value < 0.0005 else f"{value:.3f}".removeprefix("0")

@@ -1,4 +1,4 @@
-"""Figures of a judge: what it says beside what people say, and how far its probabilities hold."""
+"""Figures of a judge: confusion matrix and reliability diagram."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def confusion_matrix(
     frame: pd.DataFrame, ax: Axes | None = None, *, title: str | None = None
 ) -> Axes:
-    """Shares of the pool in a table: rows by people, columns by the judge."""
+    """Confusion matrix as shares of the pool: rows by people, columns by the judge."""
     ax = ax or style.phone_axes(None, 0.9 + 0.7 * len(frame))
     return heat(frame, ax, fmt=".3f", log=False, xlabel="judge", ylabel="people", title=title)
 
@@ -27,10 +27,10 @@ def confusion_matrix(
 def reliability_diagram(
     frame: pd.DataFrame, ax: Axes | None = None, *, title: str | None = None
 ) -> Axes:
-    """What a judge states as a probability, and the share that people find good.
+    """Reliability diagram: a judge's stated probability, and the share that people find good.
 
-    ``frame`` has stated, observed, low and high, a row for each bin; points on the diagonal are
-    right.
+    ``frame`` has stated, observed, low and high, one row per bin; points on the diagonal are
+    calibrated.
     """
     style.check_columns(frame, ("stated", "observed", "low", "high"))
     stated, observed, low, high = style.numbers(frame, "stated", "observed", "low", "high")
@@ -40,5 +40,5 @@ def reliability_diagram(
     ax.vlines(stated[seen], low[seen], high[seen], color=style.PALETTE[0], linewidth=1.6, alpha=0.7)
     ax.plot(stated[seen], observed[seen], color=style.PALETTE[0], marker="o", markersize=4.5)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    style.name_axes(ax, "probability that the judge states", "share good by people", title)
+    style.name_axes(ax, "probability stated by the judge", "share that people find good", title)
     return ax

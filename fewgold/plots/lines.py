@@ -1,4 +1,4 @@
-"""Figures against the budget: error, coverage, width and what a plan reaches, a line a strategy."""
+"""Figures by budget: error, coverage, width and planned precision, one line per strategy."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_HIGHLIGHTS = 4  # lines in colour if the caller does not name them
-_DASHES = ("-", "--", ":")  # once round the palette each
+_HIGHLIGHTS = 4  # number of coloured lines if the caller does not name any
+_DASHES = ("-", "--", ":")  # each dash style once around the palette
 
 
 @style.styled
@@ -40,25 +40,26 @@ def curves(
     percent: bool = False,
     log: bool = False,
 ) -> Axes:
-    """Draw a column against the budget, a line for each name in the column ``by``.
+    """Draw a column against the budget, one line per name in the column ``by``.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a line and budget. Values that are missing or infinite leave a gap.
+        One row per line and budget. Missing or infinite values leave a gap.
     value : str
         The column to draw.
     spread : str, optional
-        A column of standard errors or deviations: bands of ``times`` that, kept ``within`` limits.
+        A column of standard errors or deviations: bands are ± ``times`` this, clipped to
+        ``within``.
     baseline : str, optional
-        The line in black dashes.
+        The line drawn in black dashes.
     highlight : sequence of str, optional
-        The lines in colour, with their names at their ends; the others are grey. Without it, all
-        lines if there are few, else the four that are lowest on average.
+        The lines in colour, with their names at their ends; the others are grey. By default, all
+        lines if there are few, else the four lowest on average.
     reference : (float, str), optional
         A horizontal line and its name.
     note : str
-        What the legend says about the bands.
+        The legend entry for the bands.
     percent, log : bool
         The y axis in per cent, or logarithmic.
     """
@@ -103,8 +104,8 @@ def curves(
         if bands is not None:
             half = bands[name].to_numpy(dtype=float)
             ends = np.clip(y - half, *within), np.clip(y + half, *within)
-            faint = min(0.15, 0.4 / (len(bright) + 1))  # so that many do not add up to a wall
-            if x.size == 1:  # a band over one budget has no width
+            faint = min(0.15, 0.4 / (len(bright) + 1))  # so that many bands do not cover everything
+            if x.size == 1:  # a band over a single budget has no width
                 ax.vlines(x, *ends, color=colour, linewidth=1.2, zorder=2.1)
             else:
                 ax.fill_between(
@@ -135,7 +136,7 @@ def curves(
 
 
 def _wide(frame: pd.DataFrame, value: str, by: str) -> pd.DataFrame:
-    """One column a line, one row a budget; infinite values become gaps."""
+    """One column per line, one row per budget; infinite values become gaps."""
     style.check_columns(frame, (by, "budget", value))
     twice = frame.duplicated([by, "budget"])
     if twice.any():
@@ -149,12 +150,12 @@ def _wide(frame: pd.DataFrame, value: str, by: str) -> pd.DataFrame:
 
 
 def _budget_axis(frame: pd.DataFrame, budgets: list[float]) -> tuple[FloatArray, str, bool]:
-    """Where each budget lies on the x axis, the name of that axis, and whether it is in per cent.
+    """The position of each budget on the x axis, the axis label, and whether it is in per cent.
 
-    Shares and counts in one frame have the number of ratings in common, so that is used for them.
+    If shares and counts are mixed, the number of ratings is used.
     """
     values = np.asarray(budgets, dtype=float)
-    shares = values < 1 if np.any(values > 1) else values <= 1  # 1 among counts is a count
+    shares = values < 1 if np.any(values > 1) else values <= 1  # 1 among counts means one rating
     if shares.all():
         return values, "share of the pool rated", True
     if not shares.any():
@@ -165,9 +166,9 @@ def _budget_axis(frame: pd.DataFrame, budgets: list[float]) -> tuple[FloatArray,
 
 
 def _lowest(table: pd.DataFrame, baseline: str | None) -> list[str]:
-    """The lines that are lowest on average, each budget counting the same, best first.
+    """The lines that are lowest on average over budgets, best first.
 
-    All of them if the palette has a colour for each.
+    All lines if the palette has a colour for each.
     """
     scale = table[baseline] if baseline is not None else table.median(axis=1)
     mean = table.div(scale.where(scale != 0), axis=0).mean().sort_values(kind="stable")
@@ -189,21 +190,21 @@ def error_curves(
     log: bool = False,
     title: str | None = None,
 ) -> Axes:
-    """Mean absolute error against the budget.
+    """Mean absolute error by budget.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a strategy and budget: strategy, budget, abs_error, and what the band needs.
+        One row per strategy and budget: strategy, budget, abs_error, and the columns for the band.
     ax : Axes, optional
         Where to draw; without it, on a new figure.
     baseline : str, optional
-        The strategy in black dashes.
+        The strategy drawn in black dashes.
     highlight : sequence of str, optional
-        The strategies in colour; without it, the four of least error (all, if there are few).
+        The strategies in colour; by default the four with the least error (all, if there are few).
     band : {"mc", "sd", None}
-        Two Monte-Carlo errors of the mean (abs_error_mc), or one standard deviation of the
-        absolute error over the draws (abs_error_sd), to either side.
+        Two Monte-Carlo errors of the mean (abs_error_mc), or one standard deviation of the absolute
+        error over the draws (abs_error_sd), on either side.
     relative : bool
         Divide by the error of the baseline at the same budget.
     """
@@ -231,7 +232,9 @@ def _relative(frame: pd.DataFrame, baseline: str | None, spread: str | None) -> 
     scale = frame["budget"].map(own.where(own > 0)).to_numpy(dtype=float)
     columns = {"abs_error": frame["abs_error"] / scale}
     if spread == "abs_error_mc" and "reduction_mc" in frame:
-        columns[spread] = frame["reduction_mc"]  # that of the ratio: it knows of common draws
+        columns[spread] = frame[
+            "reduction_mc"
+        ]  # that of the ratio, which accounts for common draws
     elif spread is not None:
         columns[spread] = frame[spread] / scale
     return frame.assign(**columns)
@@ -247,17 +250,17 @@ def coverage_curves(
     band: str | None = "mc",
     title: str | None = None,
 ) -> Axes:
-    """How often intervals hold the true score, against the budget, beside what they promise.
+    """How often intervals contain the true score, by budget, compared with their confidence.
 
     ``frame`` has strategy, budget, coverage and, for the band, coverage_mc. Without ``highlight``
-    the strategies of least error are in colour, if the frame has abs_error.
+    the strategies with the least error are in colour, if there is a column abs_error.
     """
     check_confidence(confidence)
     if band is not None:
         check_choice("band", band, ("mc",))
     if highlight is None and "abs_error" in frame and not frame.empty:
         highlight = _lowest(_wide(frame, "abs_error", "strategy"), baseline)
-    promise = (confidence, f"promised {100 * confidence:g}%")
+    promise = (confidence, f"nominal {100 * confidence:g}%")
     return curves(
         frame, "coverage", ax, spread="coverage_mc" if band else None, within=(0, 1),
         baseline=baseline, highlight=highlight, reference=promise, ylabel="coverage", note=_MC,
@@ -273,10 +276,10 @@ def width_curves(
     log: bool = False,
     title: str | None = None,
 ) -> Axes:
-    """Half-width of the intervals against the budget, a line for each strategy and bound.
+    """Half-width of the intervals by budget, one line per strategy and bound.
 
     ``frame`` has strategy, budget, bound and half_width; infinite widths leave a gap. ``highlight``
-    names strategies; without it, the narrowest line of each bound is in colour (all, if few).
+    names strategies; by default the narrowest line of each bound is in colour (all, if few).
     """
     style.check_columns(frame, ("strategy", "budget", "bound", "half_width"))
     several = frame["strategy"].nunique() > 1
@@ -308,7 +311,7 @@ def budget_curves(
     label: str = "half-width",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw what ratings reach.
+    """Draw the precision that ratings reach, with planned numbers marked.
 
     Parameters
     ----------
@@ -317,9 +320,9 @@ def budget_curves(
     marks : mapping
         For each strategy the planned number of ratings and what it reaches.
     goal : float, optional
-        What is wanted: a horizontal line.
+        The goal, drawn as a horizontal line.
     label : str
-        What is reached.
+        The label of the y axis.
     """
     axes = style.axes_for(ax, 3.6)
     for k, (name, part) in enumerate(frame.groupby("strategy", sort=False)):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TICKS = 10
-_WIDE = 30  # batches up to which each has a bar of its own
+_WIDE = 30  # most batches for which each has its own bar
 
 
 @style.styled
@@ -29,10 +29,10 @@ def score_line(
     label: str = "score",
     title: str | None = None,
 ) -> Axes:
-    """Scores of batches with two bands: one batch at a time, and all batches together.
+    """Scores of batches with two bands: for single batches, and for all batches together.
 
-    ``frame`` has batch, value, low, high, low_all and high_all, a row for each batch; judge (what
-    metrics say), alarm (marked) and baseline (shaded), if they are there.
+    ``frame`` has batch, value, low, high, low_all and high_all, a row for each batch; judge (the
+    metrics' score), alarm (marked) and baseline (shaded) are optional.
     """
     style.check_columns(frame, ("batch", "value", "low", "high", "low_all", "high_all"))
     ax = style.axes_for(ax, 3.4)

@@ -1,4 +1,4 @@
-"""Systems or strategies from best to worst, one to a row, named at the left."""
+"""Systems or strategies from best to worst, one per row, named at the left."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def forest(
     confidence: float = 0.95,
     title: str | None = None,
 ) -> Axes:
-    """Scores as dots with intervals, the first row on top, figures at the right.
+    """Scores as dots with intervals, the first row on top, numbers at the right.
 
-    ``frame`` has system, score, low and high; with a column ``group`` a line parts the groups of
+    ``frame`` has system, score, low and high; with a column ``group``, lines separate groups of
     systems that can be told apart.
     """
     style.check_columns(frame, ("system", "score", "low", "high"))
@@ -44,7 +44,7 @@ def forest(
     ax.hlines(rows[seen], low[seen], high[seen], color=style.PALETTE[0], linewidth=1.8)
     ax.scatter(score, rows, s=30, color=style.PALETTE[0], zorder=3)
     _between_groups(ax, frame)
-    # Digits after the point that show the range of the values to about three digits.
+    # Decimals that show the range of the values to about three digits.
     spread = float(np.ptp(np.concatenate([score, ends[:, seen].ravel()])))
     digits = 2 if spread <= 0 else int(min(max(2 - np.floor(np.log10(spread)), 0), 6))
     for row in rows:
@@ -77,14 +77,14 @@ def corrected_forest(
         look: Any = {"facecolors": "none", "edgecolors": style.PALETTE[1], "linewidths": 1.4}
         rings = ax.scatter(naive, np.arange(len(frame)), s=36, zorder=4, **look)
         style.legend(
-            ax, {"corrected": ax.collections[1], "at its word": rings}, "lower right",
+            ax, {"corrected": ax.collections[1], "at face value": rings}, "lower right",
             bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.2,
         )  # fmt: skip
     return ax
 
 
 def _between_groups(ax: Axes, frame: pd.DataFrame) -> None:
-    """A line where every system above is better than every one below."""
+    """Draw a line if every system above it is better than every one below."""
     if "group" not in frame:
         return
     groups = frame["group"].to_numpy()
@@ -101,9 +101,10 @@ def rank_intervals(
     confidence: float = 0.95,
     title: str | None = None,
 ) -> Axes:
-    """The ranks that each system may have as a bar, how probable each is as a shade and a figure.
+    """Possible ranks of each system as a bar, with their probabilities as shades and numbers.
 
-    ``frame`` has system, rank_low and rank_high; ``chances`` systems as rows and ranks as columns.
+    ``frame`` has system, rank_low and rank_high; ``chances`` has systems as rows and ranks as
+    columns.
     """
     style.check_columns(frame, ("system", "rank_low", "rank_high"))
     names = [str(name) for name in frame["system"]]
@@ -142,7 +143,7 @@ def rank_intervals(
     ax.set_xlim(0.45, size + 0.55)
     ax.set_xticks(range(1, size + 1))
     shade = "; shade: its probability" if chances is not None else ""
-    sure = f"frames: {100 * confidence:.10g}% confidence, all at once"
+    sure = f"frames: {100 * confidence:.10g}% confidence, jointly"
     style.name_axes(ax, f"rank ({sure}{shade})", "", title)
     return ax
 
@@ -158,10 +159,10 @@ def ranking(
 ) -> Axes:
     """Error reduction of each strategy as a dot with whiskers of two Monte-Carlo errors.
 
-    ``frame`` has strategy, reduction, reduction_mc and, for the small print at the right, win. Its
-    first row is on top. Dots are filled where the whiskers leave out zero, the error of the
-    baseline. ``highlight`` sets names in bold. Errors of more than twice the baseline's are put at
-    the edge, with their figure: the others could not be told apart otherwise.
+    ``frame`` has strategy, reduction, reduction_mc and, for the small text at the right, win. Its
+    first row is on top. Dots are filled if the whiskers exclude zero, the error of the baseline.
+    ``highlight`` sets names in bold. Errors of more than twice the baseline's are shown at the
+    edge, with their value, so that the others stay distinguishable.
     """
     style.check_columns(frame, ("strategy", "reduction", "reduction_mc"))
     names = [str(name) for name in frame["strategy"]]
@@ -185,7 +186,7 @@ def ranking(
         ax.hlines(rows[at], low[at], (value + half)[at], color=colour, linewidth=1.5)
         face = "white" if colour == style.SOFT else colour
         ax.scatter(value[at], rows[at], s=26, color=face, edgecolor=colour, zorder=3)
-    if far.any():  # arrows at the left edge for what lies beyond it
+    if far.any():  # arrows at the left edge for values beyond it
         edge = np.full(far.sum(), _EDGE)
         ax.scatter(edge, rows[far], s=30, color=style.PALETTE[1], marker="<", zorder=3)
     for row in rows[far]:

@@ -1,4 +1,4 @@
-"""ROC curves of one metric, a curve a system."""
+"""ROC curves of one metric, one curve per system."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANEL = 3.55  # inches
-_LINES = 12  # names that fit into the lower right half
+_LINES = 12  # most names that fit into the lower right half
 
 
 @style.styled
@@ -30,15 +30,15 @@ def roc_curves(
     systems: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Axes:
-    """ROC curves of one metric, a curve a system.
+    """ROC curves of one metric, one curve per system.
 
     Parameters
     ----------
     frame : DataFrame
         The corners of the curves, in order: system, fpr, tpr, and auc (the same in all rows of a
-        system), by which the names are sorted.
+        system), which determines the order of names.
     points : DataFrame, optional
-        Points to mark, one a system at most: system, fpr, tpr.
+        Points to mark, at most one per system: system, fpr, tpr.
     ax : Axes, optional
         Where to draw; without it, on a new figure.
     systems : sequence of str, optional
@@ -74,12 +74,12 @@ def roc_curves(
     ax.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015))
     ax.set_xticks(np.linspace(0, 1, 6))
     ax.set_yticks(np.linspace(0, 1, 6))
-    style.name_axes(ax, "1 − η, inadequate taken for adequate", "ρ, adequate recognised", title)
+    style.name_axes(ax, "1 − η, inadequate judged adequate", "ρ, adequate judged adequate", title)
     return ax
 
 
 def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, str]]) -> None:
-    """The names with their areas in the lower right half, where few curves go."""
+    """Write names and areas in the lower right half, where there are few curves."""
     from matplotlib.lines import Line2D
 
     order = sorted(aucs, key=lambda name: -aucs[name])
@@ -115,10 +115,10 @@ def roc_panels(
     across: int | None = None,
     title: str | None = None,
 ) -> Figure:
-    """A panel for each metric, of `roc_curves`, in one figure.
+    """One panel of `roc_curves` per metric, in one figure.
 
-    ``frame`` and ``points`` are as there, with a column ``metric``; the metrics come in the order
-    of their rows, ``across`` of them side by side (by default up to 3).
+    ``frame`` and ``points`` are as in `roc_curves`, with a column ``metric``; the metrics come in
+    the order of their rows, ``across`` of them side by side (by default up to 3).
     """
     style.check_columns(frame, ("metric", "system", "fpr", "tpr", "auc"))
     metrics = list(dict.fromkeys(frame["metric"]))

@@ -1,4 +1,4 @@
-"""Figures of one study: its intervals, its ratings against a metric, the sample beside the pool."""
+"""Figures of one study: intervals, ratings against a metric, and the sample next to the pool."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def interval_rows(
     label: str = "score",
     title: str | None = None,
 ) -> Axes:
-    """Estimates with their intervals, each named above its line; the first row is the chosen one.
+    """Estimates with intervals, each named above its line; the first row is the chosen one.
 
-    ``frame`` has name, value, low and high. An end that is not known is not drawn.
+    ``frame`` has name, value, low and high. Unknown ends are not drawn.
     """
     style.check_columns(frame, ("name", "value", "low", "high"))
     ax = style.phone_axes(ax, 0.75 + 0.55 * len(frame))
@@ -62,7 +62,7 @@ def posterior_area(
     label: str = "success rate",
     title: str | None = None,
 ) -> Axes:
-    """A posterior density over ``edges``, the mean as a line and the interval in colour."""
+    """A posterior density over ``edges``, with the mean as a line and the interval in colour."""
     low, high = (float(end) for end in interval)
     ax = style.axes_for(ax, 3.2, 5.6)
     ax.stairs(density, edges, fill=True, color=style.GREY, alpha=0.6)
@@ -88,7 +88,7 @@ def interval_path(
     label: str = "score",
     title: str | None = None,
 ) -> Axes:
-    """The estimate and its interval after so many ratings: ``frame`` has n, value, low and high."""
+    """The estimate and its interval by number of ratings: ``frame`` has n, value, low and high."""
     style.check_columns(frame, ("n", "value", "low", "high"))
     n, value, low, high = style.numbers(frame, "n", "value", "low", "high")
     ax = style.phone_axes(ax)
@@ -131,7 +131,7 @@ def two_distributions(
     label: str = "metric",
     title: str | None = None,
 ) -> Axes:
-    """Shares of the pool, as an area, and of the weighted sample, as a line, over the same bins."""
+    """Distributions of the pool (area) and of the weighted sample (line) over the same bins."""
     ax = style.phone_axes(ax)
     edges = np.histogram_bin_edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
     whole = np.histogram(pool, edges)[0] / pool.size

@@ -1,4 +1,4 @@
-"""How the figures look, and how they are written. Matplotlib's own settings stay as they are."""
+"""The style of figures, and saving them. Matplotlib's own settings are not changed."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ INK = "#1b1f24"
 SOFT = "#59616b"  # axes and notes
 GREY = "#c3c9d0"  # lines in the background
 GRID = "#e9ecef"
-# Okabe and Ito's colours, darkened until text in them is readable on white (contrast of 4.5).
+# Okabe and Ito's colours, darkened so that text is readable on white (contrast of 4.5).
 PALETTE = ("#0072b2", "#bf4a00", "#007a5a", "#a33e7c", "#8a6100", "#5a55c8")
-MARKERS = ("o", "s", "^", "D", "v", "P")  # a second cue beside colour
+MARKERS = ("o", "s", "^", "D", "v", "P")  # a second cue besides colour
 WIDTH = 7.2  # inches
 SMALL, NORMAL, LARGE = 8.5, 9.5, 11.0  # points
 SOLID: Any = "-"
 DOTTED: Any = (0, (1, 2))
 DASHED: Any = (0, (4, 1.6))
-_DASHES = (SOLID, DASHED, (0, (1, 1.2)))  # once round the palette each
+_DASHES = (SOLID, DASHED, (0, (1, 1.2)))  # each dash style once around the palette
 
 _SETTINGS: dict[str, Any] = {
     "font.family": ["sans-serif"],
@@ -60,9 +60,9 @@ _SETTINGS: dict[str, Any] = {
 
 
 def settings(**more: Any) -> AbstractContextManager[None]:
-    """The style, for the length of a ``with`` block. ``svg_fonttype`` stands for svg.fonttype.
+    """The style, as a context manager. ``svg_fonttype`` sets svg.fonttype.
 
-    Where matplotlib is missing, the error says what to install.
+    If matplotlib is missing, the error says what to install.
     """
     try:
         import matplotlib
@@ -114,7 +114,7 @@ def axes_for(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
 
 
 def phone_axes(ax: Axes | None, height: float = 2.9) -> Axes:
-    """Axes of a figure in which text of 9 points is readable when it is as wide as a phone."""
+    """Axes of a figure whose 9-point text is readable at the width of a phone."""
     return axes_for(ax, height, 3.9)
 
 
@@ -148,7 +148,7 @@ def numbers(frame: pd.DataFrame, *names: str) -> list[FloatArray]:
     return [frame[name].to_numpy(dtype=np.float64) for name in names]
 
 
-# Lines that can be told apart, rows with names, cells, legends
+# Distinguishable lines, named rows, cells and legends
 
 
 def line_style(k: int) -> tuple[str, Any, str]:
@@ -167,7 +167,7 @@ def log_ticks(axis: Axis) -> None:
 
 
 def legend(ax: Axes, entries: Mapping[str, Any], loc: Any, **more: Any) -> None:
-    """A quiet legend: names and what stands for them. None where there are no entries."""
+    """A plain legend, or None if there are no entries."""
     if entries:
         ax.legend(
             list(entries.values()), list(entries), loc=loc, frameon=False, fontsize=SMALL,
@@ -176,7 +176,7 @@ def legend(ax: Axes, entries: Mapping[str, Any], loc: Any, **more: Any) -> None:
 
 
 def band_patch() -> Any:
-    """What stands for a band in a legend."""
+    """The legend symbol of a band."""
     from matplotlib.patches import Patch
 
     return Patch(color=SOFT, alpha=0.2, linewidth=0)
@@ -215,8 +215,8 @@ _AWAY = 14.0  # from the edge of the axes to the text, in points
 class Labels:
     """A column of names to the right of the axes.
 
-    Where they go is worked out whenever the figure is drawn, so they also stay apart when the
-    figure gets another size or other limits.
+    Their positions are computed whenever the figure is drawn, so they also stay apart if its size
+    or limits change.
     """
 
     def __init__(self, ax: Axes) -> None:
@@ -238,7 +238,7 @@ class Labels:
         )  # fmt: skip
 
     def _place(self, which: int, renderer: object) -> Transform:
-        """Where matplotlib shall put one name, at the present size and limits of the figure."""
+        """The position of a name at the current size and limits of the figure."""
         from matplotlib.transforms import Affine2D
 
         box, pixel = self.ax.bbox, self.ax.figure.dpi / 72
@@ -249,7 +249,7 @@ class Labels:
 
 
 def push_apart(wanted: FloatArray, gap: float, low: float, high: float) -> FloatArray:
-    """The places nearest to those wanted (least squares) that are ``gap`` apart or more.
+    """The positions closest to the wanted ones (least squares) that are at least ``gap`` apart.
 
     They stay within ``low`` and ``high`` if there is room for all.
     """
@@ -275,25 +275,25 @@ def push_apart(wanted: FloatArray, gap: float, low: float, high: float) -> Float
 
 
 def check_columns(frame: pd.DataFrame, columns: Iterable[str]) -> None:
-    """All the columns, and at least one row."""
+    """Check that all columns are present, with at least one row."""
     missing = [c for c in columns if c not in frame.columns]
     if missing:
         have = ", ".join(map(str, frame.columns)) or "none"
-        raise DataError(f"the frame lacks the columns {', '.join(missing)}; it has {have}.")
+        raise DataError(f"the dataframe lacks the columns {', '.join(missing)}; it has {have}.")
     if frame.empty:
-        raise DataError("the frame has no rows, so there is nothing to draw.")
+        raise DataError("the dataframe has no rows, so there is nothing to draw.")
 
 
 def check_names(kind: str, names: Iterable[str], known: Sequence[str]) -> None:
-    """Every name is one of the known."""
+    """Check that every name is known."""
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known)
 
 
-# Figures as files and as elements of a page
+# Figures as files and as page elements
 
-# What matplotlib would write into a file about when and with what it was made.
+# Metadata that matplotlib would write into a file: its date and creator.
 _SILENT: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
@@ -308,7 +308,7 @@ def save(figure: Figure | Axes, path: str | Path) -> Path:
     if kind not in _SILENT:
         raise DataError(f"expected a path that ends in .png, .svg or .pdf; got {str(path)!r}.")
     if not target.parent.is_dir():
-        raise DataError(f"there is no folder {str(target.parent)!r} to write to. Make it.")
+        raise DataError(f"there is no folder {str(target.parent)!r} to write to. Create it.")
     target.write_bytes(_render(figure, kind, "path"))
     return target
 
@@ -316,17 +316,17 @@ def save(figure: Figure | Axes, path: str | Path) -> Path:
 def to_svg(figure: Figure | Axes, *, alt: str = "") -> str:
     """A figure as an ``<svg>`` element for an HTML page.
 
-    ``alt`` is what a screen reader says. Text stays text. Ids are unlike those of other figures,
-    so one page can hold several. Lines tell their names to the pointer.
+    ``alt`` is the text for screen readers. Text stays text. Ids differ from those of other figures,
+    so one page can hold several. Lines show their names on hovering.
     """
     with warnings.catch_warnings():
-        # A browser has glyphs that matplotlib's own font lacks.
+        # Browsers have glyphs that matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         text = _render(figure, ".svg", "none").decode()
     svg = text[text.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<style.*?</style>\s*", "", svg, flags=re.DOTALL)  # its * is the whole page
-    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg, count=2)  # HTML knows them
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg, count=2)  # HTML does not need them
     svg = svg.replace("xlink:href", "href")
     for ax in figure_of(figure).axes:  # browsers show titles on hovering
         for line in ax.lines:
@@ -334,7 +334,7 @@ def to_svg(figure: Figure | Axes, *, alt: str = "") -> str:
                 tag = f'<g id="{line.get_gid()}">'
                 title = f"<title>{escape(str(line.get_label()))}</title>"
                 svg = svg.replace(tag, tag + title, 1)
-    # A digest of the figure in front of its ids and of what refers to them.
+    # Prefix ids and references to them with a digest of the figure.
     prefix = "f" + hashlib.sha256(f"{alt}\0{svg}".encode()).hexdigest()[:8]
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
     front = f'<svg role="img" aria-label="{escape(alt)}"' if alt else "<svg"

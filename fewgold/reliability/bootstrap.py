@@ -1,4 +1,4 @@
-"""The score by number of documents: one bootstrap for each order and number."""
+"""The score by number of documents: one bootstrap per order and number."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fewgold.errors import FewgoldError
 from fewgold.reliability.result import EPSILON, Reliability
 from fewgold.reliability.scores import DocumentScores, ScoreColumns, read_scores
 
-_CELLS = 100_000  # numbers at a time: what fits the cache is counted twice as fast
+_CELLS = 100_000  # numbers at a time: counting is twice as fast within the cache
 
 
-#: A score of samples of units: how often each unit was drawn (draws, n) -> (draws,).
+#: Scores samples of units, given how often each unit was drawn: (draws, n) -> (draws,).
 Scorer = Callable[[FloatArray], FloatArray]
 
 
@@ -26,9 +26,9 @@ def segment_means(
 ) -> FloatArray:
     """Means of ``draws`` samples of n segments out of n, with replacement.
 
-    ``values`` is (cells, n), and a sample holds the same segments for every cell, so that
-    differences between systems are those of paired scores. Gives (draws, cells), and further
-    columns with the scores that ``others`` make of the same samples.
+    ``values`` is (cells, n), and a sample has the same segments for every cell, so differences
+    between systems are paired. Returns (draws, cells), with further columns for the scores that
+    ``others`` compute from the same samples.
     """
     n = values.shape[1]
     return _resampled(values, np.ones(n), values[:, :1], n, draws, rng, others)
@@ -43,10 +43,10 @@ def document_means(
 ) -> FloatArray:
     """Means over segments of samples of whole documents, d − 1 out of d with replacement.
 
-    ``totals`` is (cells, d), sums within documents. Gives (draws, cells), and columns of ``others``
-    as `segment_means`. With d − 1 rather than d documents the variance of a mean comes out unbiased
-    (Rao and Wu 1988, their m = n − 1), which matters much where d is 2 or 3. One document gives no
-    variance between documents: NaN.
+    ``totals`` is (cells, d), sums within documents. Returns (draws, cells), and columns of
+    ``others`` as in `segment_means`. With d − 1 rather than d documents the variance of a mean is
+    unbiased (Rao and Wu 1988, their m = n − 1), which matters if d is 2 or 3. With one document the
+    variance between documents is unknown: NaN.
     """
     cells, d = totals.shape
     if d < 2:
@@ -66,9 +66,9 @@ def _resampled(
 ) -> FloatArray:
     """Ratios of totals to sizes over samples of ``count`` units, with replacement.
 
-    How often each unit was drawn, times the totals, is the sum of a sample; drawing and counting
-    costs the same for one system as for twenty. Totals are centred by ``pivot`` times the size,
-    so that huge means with tiny spreads keep their digits.
+    The sum of a sample is the number of times each unit was drawn times its total; drawing and
+    counting take the same time for one system as for twenty. Totals are centred by ``pivot`` times
+    the size, so that huge means with tiny spreads keep their precision.
     """
     cells, n = totals.shape
     out = np.empty((draws, cells + len(others)))
@@ -84,7 +84,7 @@ def _resampled(
 
 
 class RankAgreement(NamedTuple):
-    """Means over draws: Kendall's τ-b, pairs in the same order, rankings that are the same."""
+    """Means over draws: Kendall's τ-b, share of pairs in order, share of equal rankings."""
 
     tau: FloatArray
     pairs: FloatArray
@@ -104,7 +104,7 @@ def rank_agreement(means: FloatArray, full: FloatArray) -> RankAgreement:
     (array([0.667]), array([0.833]), array([0.5]))
     """
     first, second = np.triu_indices(full.shape[-1], 1)
-    # What differs by rounding alone is a tie.
+    # Values that differ only by rounding are ties.
     least = 1e-9 * (np.abs(full).max(-1, keepdims=True) + np.ptp(full, axis=-1, keepdims=True))
     seen, want = (
         np.where(np.abs(gap) <= least, 0.0, np.sign(gap))
@@ -122,11 +122,11 @@ def rank_agreement(means: FloatArray, full: FloatArray) -> RankAgreement:
 
 
 def _by_document(score: Scorer, sizes: IntArray, counts: FloatArray) -> FloatArray:
-    """The score of segments, of which those of a document are drawn together."""
+    """The score of segments, when whole documents are drawn."""
     return score(np.repeat(counts, sizes, axis=1))
 
 
-_ROUNDING = 1e-9  # of the range of the scores: a spread below it is none
+_ROUNDING = 1e-9  # share of the range of the scores: a smaller spread counts as none
 
 
 def _one_order(
@@ -138,7 +138,7 @@ def _one_order(
     confidence: float,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
-    """Figures (scores, systems, steps) of one order of the documents, and of the ranking there."""
+    """Figures (scores, systems, steps) for one order of the documents, and those of the ranking."""
     shape = scores.values.shape[:2]
     sizes = scores.sizes[order]
     ends = np.cumsum(sizes)
@@ -151,7 +151,7 @@ def _one_order(
         (s * shape[1] + m, score, own[rows])
         for s, (score, of_system) in scores.corpus.items()
         for m, own in enumerate(of_system)
-    ]  # scores of whole sets: their cell, and their rows in this order
+    ]  # corpus scores: their cell, and their rows in this order
     for cell, score, own in wholes:
         plain[cell] = [score.of(own[: ends[d - 1]]) for d in steps]
     nothing = _ROUNDING * (values.max(-1) - values.min(-1))
@@ -188,13 +188,13 @@ def _one_order(
     return stacked
 
 
-STEPS = 30  # numbers of documents that are tried if the caller does not say which
+STEPS = 30  # default number of document counts to try
 
 
 def _steps(at: Sequence[int] | str | None, total: int, first: int) -> IntArray:
     """The numbers of documents to try."""
     if at is None and total > STEPS:
-        # Rounding makes the first ones fall together, so ask for more until there are enough.
+        # Rounding merges the first ones, so ask for more until there are enough.
         for tried in range(STEPS, 20 * STEPS):
             steps = np.unique(np.geomspace(first, total, tried).round().astype(np.int64))
             if steps.size >= STEPS:
@@ -233,9 +233,9 @@ def reliability(
 ) -> Reliability:
     """Reliability of a score with 1, 2, 3, … documents.
 
-    For each number d of documents, segments (or documents) are drawn again and again from the first
-    d documents, and the spread of the mean score over these draws is its standard deviation there
-    (Estrella, Hamon and Popescu-Belis 2007).
+    For each number d of documents, segments (or documents) are repeatedly drawn from the first d
+    documents, and the standard deviation of the mean score over these draws is reported (Estrella,
+    Hamon and Popescu-Belis 2007).
 
     Parameters
     ----------
@@ -243,36 +243,37 @@ def reliability(
         One row per segment and system.
     score : str, sequence of str, or mapping
         Columns of human or metric scores; or arrays by name, one number per row. Scores that are
-        no mean over segments, such as corpus BLEU, are a `CorpusScore`, made anew on every sample.
+        not means over segments, such as corpus BLEU, are given as a `CorpusScore`, recomputed on
+        every sample.
     document : str
         Column of documents. A pool knows its own.
     system : str, optional
         Column of systems. They are resampled together, on the same segments.
     segment : str, optional
-        Column of ids that systems share. Without it, segments of a document belong together by
-        their place in it.
+        Column of ids that systems share. Without it, segments are matched by their position in the
+        document.
     orders : "file" or int
-        Documents as they come, or so many random orders. The order decides which documents are
-        first, so that a single one is much affected by chance.
+        Documents in file order, or this many random orders. The order decides which documents come
+        first, so a single one depends strongly on chance.
     draws : int
         Bootstrap samples for each order and number of documents.
     resample : {"segments", "documents"}
-        What is drawn. ``"segments"`` is the paper's: it takes the segments of a document for
-        unrelated, and new documents to be like these. ``"documents"`` draws whole ones, which is
-        right where segments of a document are alike, as they mostly are; it starts at two.
+        The units to draw. ``"segments"``, as in the paper, treats the segments of a document as
+        unrelated, and new documents as similar to these. ``"documents"`` draws whole ones, which is
+        right if segments of a document are alike, as they mostly are; it starts at two.
     at : sequence of int or "all", optional
-        Numbers of documents to try. By default all up to 30; of more documents, 30 numbers that
-        lie closer together at the start.
+        Numbers of documents to try. By default all up to 30; for more documents, 30 numbers that
+        are closer together at the start.
     relative : bool
-        Divide standard deviations by the mean. For scores that may be negative, switch it off.
+        Divide standard deviations by the mean. Switch this off for scores that may be negative.
     x_i, epsilon : float
-        Where the tangent of x_min touches, and the slope at which x_max lies.
+        The point of the tangent for x_min, and the slope that defines x_max.
     gaps : {"error", "drop"}
         What to do about segments that lack a score of some system.
     rng : seed or Generator
-        Each order has a stream of its own.
+        Each order has its own random stream.
     progress : callable, optional
-        Told how many orders are done, and of how many.
+        Called with the number of finished orders and the total.
 
     Examples
     --------

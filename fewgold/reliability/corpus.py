@@ -17,8 +17,8 @@ from fewgold.errors import DataError, FewgoldError, UnknownNameError
 class CorpusScore:
     """A score that is computed on a set of segments as a whole.
 
-    BLEU, NIST, chrF, TER and word error rates add up counts over all segments and make one number
-    of the sums. `reliability` computes such a score anew on every resample.
+    BLEU, NIST, chrF, TER and word error rates add up counts over all segments and compute one
+    number from the sums. `reliability` recomputes such a score on every resample.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class CorpusScore:
 
     Notes
     -----
-    `CorpusScore.of_rows` takes a score that no sums determine, `CorpusScore.sacrebleu` makes BLEU,
-    chrF or TER of texts.
+    `CorpusScore.of_rows` accepts a score that is not a function of sums; `CorpusScore.sacrebleu`
+    computes BLEU, chrF or TER from texts.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class CorpusScore:
         """A score of any kind: ``function`` takes row numbers, which may repeat, and gives a score.
 
         It is called once for every resample, system and number of documents, and once per segment:
-        some 1500 times as often as the paper's table has cells. Prefer sums where there are any.
+        about 1500 times for each cell of the paper's table. Prefer sums if there are any.
         """
         return cls(np.empty((rows, 0)), _no_sums, rows_function=function)
 
@@ -90,7 +90,7 @@ class CorpusScore:
         metric : {"bleu", "chrf", "ter"}
             Which score.
         options
-            Of sacrebleu's class, such as ``tokenize="zh"`` or ``word_order=2``.
+            Options of sacrebleu's class, such as ``tokenize="zh"`` or ``word_order=2``.
         """
         known = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
         if metric not in known:
@@ -111,13 +111,13 @@ class CorpusScore:
             )
         streams = [list(stream) for stream in zip(*several, strict=True)]
         scorer = getattr(metrics, known[metric])(**options)
-        # sacrebleu's own bootstrap works on these sums; its public methods give them for BLEU only.
+        # sacrebleu's own bootstrap uses these sums; its public methods return them only for BLEU.
         counts = scorer._extract_corpus_statistics(outputs, streams)
         table = np.asarray(counts, dtype=np.float64)
 
         def score(sums: FloatArray) -> FloatArray:
             flat = sums.reshape(-1, sums.shape[-1])
-            # Counts are whole numbers; rounding removes what the additions left.
+            # Counts are whole numbers; rounding removes rounding errors of the sums.
             made = [scorer._compute_score_from_stats(np.rint(s).tolist()).score for s in flat]
             return np.array(made).reshape(sums.shape[:-1])
 
@@ -125,7 +125,7 @@ class CorpusScore:
 
     @property
     def _rows(self) -> int:
-        """How many rows of the table it belongs to."""
+        """The number of rows of its table."""
         return int(self.statistics.shape[0])
 
     def of(self, rows: ArrayLike) -> float:
@@ -134,7 +134,7 @@ class CorpusScore:
         return float(self._of_counts(np.ones((1, chosen.size)), chosen)[0])
 
     def _of_counts(self, counts: FloatArray, rows: IntArray) -> FloatArray:
-        """Scores of samples that hold each of ``rows`` so many times: (draws, n) -> (draws,)."""
+        """Scores of samples with the given counts of each of ``rows``: (draws, n) -> (draws,)."""
         if self.rows_function is not None:
             times = counts.astype(np.int64)
             return np.array([self._checked(self.rows_function(np.repeat(rows, t))) for t in times])
@@ -143,8 +143,8 @@ class CorpusScore:
     def _pseudo_values(self, rows: IntArray) -> FloatArray:
         """Jackknife pseudo-value of each row for the score of ``rows``.
 
-        n times the score of all minus n − 1 times that of the others, moved so that their mean is
-        the score: for a mean over rows these are the values themselves.
+        n times the score of all rows minus n − 1 times that of the others, shifted so that their
+        mean is the score; for a mean over rows these are the values themselves.
         """
         n, mine = rows.size, self.statistics[rows]
         if self.rows_function is not None:

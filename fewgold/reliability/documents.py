@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DocumentsNeeded:
-    """How many documents give a half-width, for each score and system. See `documents_needed`."""
+    """How many documents a half-width needs, for each score and system. See `documents_needed`."""
 
     data: DocumentScores
     found: DesignEffects
@@ -41,7 +41,7 @@ class DocumentsNeeded:
     documents: FloatArray
 
     def at(self, documents: Any) -> FloatArray:
-        """The half-width to expect with so many documents: (scores, systems, ...)."""
+        """The expected half-width with this many documents: (scores, systems, ...)."""
         d = np.asarray(documents, dtype=np.float64)
         if (d < 2).any() or (self.population is not None and (d > self.population).any()):
             most = "" if self.population is None else f" and at most {self.population}"
@@ -52,9 +52,9 @@ class DocumentsNeeded:
     def to_frame(self) -> pd.DataFrame:
         """One row per score and system.
 
-        ``value``, ``sd`` of segments, ``icc``, ``deff``, the ``half_width`` that all documents of
-        the data give as a sample from many, and ``documents`` and ``segments`` that are needed
-        (NaN where no number is enough). ``expected`` is the half-width to expect with them.
+        ``value``, ``sd`` of segments, ``icc``, ``deff``, the ``half_width`` if all documents of the
+        data are treated as a sample from many, and the ``documents`` and ``segments`` needed (NaN
+        if no number is enough). ``expected`` is the expected half-width with them.
         """
         import pandas as pd
 
@@ -96,14 +96,14 @@ class DocumentsNeeded:
                 rows.append([*cells, cell(row["documents"], 0), cell(row["segments"], 0)])
             lines += aligned(rows)
         notes = (
-            f"± takes the {len(self.data.documents)} documents of the data as a sample from many; "
-            "icc is the correlation within documents, deff how many times as many segments "
-            "whole documents need."
+            f"± treats the {len(self.data.documents)} documents of the data as a sample from "
+            "many; icc is the correlation within documents, deff how many times as many "
+            "segments are needed with whole documents."
         )
         return "\n".join([*lines, *wrap(notes, WIDTH)])
 
     def plot(self, ax: Any = None, *, score: str | None = None, **more: Any) -> Any:
-        """Half-widths against the number of documents, and where they meet the target."""
+        """Plot half-widths against the number of documents, and where they meet the target."""
         import pandas as pd
 
         from fewgold import plots
@@ -111,12 +111,16 @@ class DocumentsNeeded:
         if score is not None and score not in self.data.scores:
             raise UnknownNameError("score", score, self.data.scores)
         if score is None and len(self.data.scores) > 1:
-            raise DataError(f"there are several scores: name one of {', '.join(self.data.scores)}.")
+            raise DataError(
+                f"there are several scores: choose one of {', '.join(self.data.scores)}."
+            )
         s = 0 if score is None else self.data.scores.index(score)
         known = self.documents[s][np.isfinite(self.documents[s])]
         last = max([2.0 * float(d) for d in known] + [float(self.data.sizes.size), 10.0])
         if self.population is not None:
-            last = min(last, self.population - 1.0)  # all of them leave nothing to draw
+            last = min(
+                last, self.population - 1.0
+            )  # with all of them there is nothing left to draw
         x = np.unique(np.geomspace(2, max(last, 2), 60).round())
         widths = self.at(x)[s]
         names = [n if n != ONE else self.data.scores[s] for n in self.data.systems]
@@ -161,15 +165,15 @@ def documents_needed(
     Parameters
     ----------
     data, score, document, system, segment, gaps
-        As for `reliability`.
+        As in `reliability`.
     half_width : float
         In the units of the score.
     against : str, optional
         A system: plan for the differences of the others to it, on the same documents.
     population : int or "these", optional
-        The documents that there are to draw from, if the score of that very set is wanted:
-        ``"these"`` are those of the data. Without it documents stand for all of their kind, and the
-        finite population correction 1 − d/D is left out.
+        The number of documents in the population, if the score of that particular set is wanted;
+        ``"these"`` means those of the data. Without it documents represent all of their kind, and
+        the finite population correction 1 − d/D is left out.
 
     Examples
     --------
@@ -238,7 +242,7 @@ def half_width_of(
 def _fewest_documents(
     between: float, target: float, confidence: float, population: int | None
 ) -> float:
-    """The fewest documents whose half-width is at most the target; NaN where none are enough."""
+    """The fewest documents whose half-width is at most the target; NaN if no number is enough."""
 
     def enough(d: int) -> bool:
         return float(half_width_of(np.asarray(between), d, confidence, population)) <= target

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Curves through standard deviations by number of documents, and what is read off them ---
+# Curves fitted to standard deviations by number of documents, and values read off them ---
 
 EPSILON = 1e-4  # 0.01 %, which fits Table 2 of Estrella et al.; elsewhere they print 0.001
 
@@ -31,8 +31,8 @@ EPSILON = 1e-4  # 0.01 %, which fits Table 2 of Estrella et al.; elsewhere they 
 class PowerFit:
     """f(x) = a·x^(−b), fitted by least squares to the logarithms.
 
-    ``r2`` is the share of variance that it explains, in the logarithms as spreadsheets have it,
-    ``r2_raw`` in the values themselves, which compares with that of a `CubicFit`.
+    ``r2`` is the share of variance explained in the logarithms, as in spreadsheets; ``r2_raw`` is
+    that in the values themselves, comparable with a `CubicFit`.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class CubicFit:
         if not inside > 0:
             return nan
         root = sqrt(inside)
-        if self.c >= 0:  # the same root without the difference of two near numbers
+        if self.c >= 0:  # the same root without subtracting two nearly equal numbers
             x = -self.b / (self.c + root)
         elif self.d != 0:
             x = (-self.c + root) / (3 * self.d)
@@ -136,7 +136,7 @@ def power_fit(x: ArrayLike, y: ArrayLike) -> PowerFit:
 
 
 def cubic_fit(x: ArrayLike, y: ArrayLike) -> CubicFit:
-    """Fit a cubic; all NaN with fewer than five points, as four are met by any."""
+    """Fit a cubic; all NaN with fewer than five points, since a cubic fits four exactly."""
     x, y = _points(x, y)
     if x.size < 5:
         return CubicFit(nan, nan, nan, nan)
@@ -169,10 +169,10 @@ WIDTH = 80  # columns of text
 class Reliability:
     """Bootstrap figures by score, system, order and number of documents.
 
-    Arrays are (scores, systems, orders, numbers): the ``mean``, ``sd``, ``low`` and ``high`` end of
-    the bootstrap, and the mean of the ``first`` documents without it. ``segments`` is (orders,
+    Arrays are (scores, systems, orders, numbers): ``mean``, ``sd``, and ``low`` and ``high`` ends
+    of the bootstrap, and the mean of the ``first`` documents without it. ``segments`` is (orders,
     numbers); ``tau``, ``pairs``, ``exact`` and ``settled`` are (scores, orders, numbers), or empty
-    where there is one system. ``at`` are the numbers of documents. Made by `reliability`.
+    with a single system. ``at`` are the numbers of documents. Made by `reliability`.
     """
 
     data: DocumentScores
@@ -235,10 +235,10 @@ class Reliability:
         """One row per score, system and number of documents, averaged over orders.
 
         ``mean``, ``sd``, ``relative_sd`` (root mean squares over orders), ``low`` and ``high`` are
-        those of the bootstrap. ``order_sd`` is the standard deviation of the mean of the first
-        documents over orders, without any bootstrap: the variation due to which documents come
-        first. ``least`` and ``most`` are the ends of the fitted spread over orders. With
-        ``by_order`` there is a row for each order.
+        those of the bootstrap. ``order_sd`` is the standard deviation over orders of the mean of
+        the first documents, without the bootstrap: the variation due to which documents come first.
+        ``least`` and ``most`` are the ends of the fitted spread over orders. With ``by_order``
+        there is one row per order.
         """
         import pandas as pd
 
@@ -251,7 +251,7 @@ class Reliability:
         return pd.concat(frames, ignore_index=True)
 
     def _cells(self) -> list[tuple[int, int, dict[str, Any]]]:
-        """Places and names of all scores and systems."""
+        """Indices and names of all scores and systems."""
         return [
             (s, m, {"score": score, "system": system})
             for s, score in enumerate(self.scores)
@@ -289,7 +289,9 @@ class Reliability:
         wanted = ("score", score, self.scores), ("system", system, self.systems)
         for kind, name, known in wanted:
             if name is None and len(known) > 1:
-                raise DataError(f"there are {len(known)} {kind}s: name one of {', '.join(known)}.")
+                raise DataError(
+                    f"there are {len(known)} {kind}s: choose one of {', '.join(known)}."
+                )
             if name is not None and name not in known:
                 raise UnknownNameError(kind, name, known)
             found.append(0 if name is None else known.index(name))
@@ -301,7 +303,7 @@ class Reliability:
         ``r2`` is R² in the logarithms for the power law, as spreadsheets and the paper have it;
         ``r2_raw`` is R² in the values for both, and ``better`` marks the larger. ``x_min_low`` and
         ``x_min_high``, and the same of x_max, are the 10 % and 90 % points of fits to single
-        orders, NaN where there is one order; where a curve does not fall it has none, which counts
+        orders, NaN with a single order; a curve that does not fall has no such point, which counts
         as infinite.
         """
         import pandas as pd
@@ -336,8 +338,8 @@ class Reliability:
         One row per score and number. Over orders and draws, ``tau`` is Kendall's τ-b, ``pairs`` the
         share of pairs of systems in the order of the full set, ``exact`` the share of rankings that
         are the same throughout. ``settled`` is ``pairs`` without resampling, which ends at 1
-        because the first documents become all documents; the others end where chance in the choice
-        of segments (or documents) leaves them.
+        because the first documents become all documents; the others end below 1 because of the
+        random choice of segments (or documents).
         """
         import pandas as pd
 
@@ -368,8 +370,8 @@ class Reliability:
         return "\n".join([*lines, "", *self._meaning()])
 
     def _table(self, s: int) -> list[str]:
-        """One line per system, and how soon their ranking is settled."""
-        # The first number of documents, the last, and one half way on a logarithmic scale.
+        """One line per system, and how soon their ranking settles."""
+        # The first and last numbers of documents, and one halfway on a logarithmic scale.
         middle = np.abs(np.log(self.at) - np.log(self.at[[0, -1]]).mean()).argmin()
         places = sorted({0, int(middle), self.at.size - 1})
         ends = [str(self.at[k]) for k in places]
@@ -402,23 +404,23 @@ class Reliability:
         x = "1 + 1/b" if self.x_i == 1 else f"{self.x_i:g}·(1 + 1/b)"
         step = number(self.epsilon, percent=self.relative, digits=1)
         notes = [
-            f"x_min = {x} goes by the exponent alone and says nothing about the noise: that of "
-            f"any mean of unrelated segments, 1/2, gives {3 * self.x_i:g}. x_max is where one more "
-            f"document lowers the curve by {step}."
+            f"x_min = {x} depends only on the exponent and says nothing about the noise: an "
+            f"exponent of 1/2, that of any mean of unrelated segments, gives {3 * self.x_i:g}. "
+            f"x_max is where one more document lowers the curve by {step}."
         ]
         factor = np.sqrt(self._effects.deff[np.isfinite(self._effects.deff)])
         if self.resample == "segments" and factor.size and np.median(factor) > 1.05:
             low, high = f"{factor.min():.1f}", f"{factor.max():.1f}"
             times = low if low == high else f"{low} to {high}"
             notes.append(
-                "Segments of a document are alike: where documents are drawn, the standard "
+                "Segments of a document are alike: if whole documents are drawn, the standard "
                 f"deviation is {times} times as large (resample documents)."
             )
         last = self._spread[..., -1]
         if self.relative and np.isfinite(last).any() and np.nanmax(last) > 0.5:
             notes.append(
-                "Some means are near 0, so that standard deviations relative to them are "
-                "unstable. Use absolute ones."
+                "Some means are near 0, so standard deviations relative to them are unstable. "
+                "Use absolute ones."
             )
         return [line for sentence in notes for line in wrap(sentence, WIDTH)]
 
@@ -450,7 +452,7 @@ class Reliability:
         ``sd``: the spread by number of documents, one line per system, with power laws. ``mean``:
         the score itself with its intervals. ``tangent``: how x_min and x_max are read off (Figure
         11 of the paper); ``systems=`` names those to show. ``ranks``: how soon the ranking is
-        settled. ``score`` says which score, if there are several.
+        settled. ``score`` selects one of several scores.
         """
         from fewgold import plots
 
@@ -477,14 +479,14 @@ class Reliability:
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """A quotient, NaN where the divisor is 0."""
+    """A quotient, NaN if the divisor is 0."""
     out = np.full(below.shape, np.nan)
     np.divide(above, below, out=out, where=below > 0)
     return out
 
 
 def root_mean_square(x: FloatArray) -> FloatArray:
-    """Over the first axis, unknown values left out: (orders, n) -> (n,)."""
+    """Root mean square over the first axis, ignoring NaN: (orders, n) -> (n,)."""
     known = np.isfinite(x)
     total, count = np.where(known, x, 0.0) ** 2, known.sum(0)
     mean = np.divide(total.sum(0), count, out=np.full(count.shape, np.nan), where=count > 0)
@@ -504,7 +506,7 @@ _NAME = 18  # the longest name of a system in a table
 
 
 def shortened(name: str) -> str:
-    """A name that leaves room for the numbers."""
+    """Shorten a name to leave room for the numbers."""
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 

@@ -1,4 +1,4 @@
-"""Scores of segments in documents: reading them, and the correlation within documents."""
+"""Scores of segments in documents: reading them, and design effects of documents."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.reliability.corpus import CorpusScore
 
-ONE = "(all)"  # the name of the only system where none is told
+ONE = "(all)"  # the name of the only system if there is no system column
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentScores:
-    """Scores by score, system and segment; documents in the order of the file, each in one piece.
+    """Scores by score, system and segment, with the segments of a document together, in file order.
 
     ``values`` is (scores, systems, segments) and ``sizes`` says how many segments each document
-    has. ``left_out`` counts segments that lacked a score. For a score of whole sets ``values`` are
-    what each segment contributes (its jackknife pseudo-values), and ``corpus`` has the score itself
-    and its rows (systems, segments), by the place of the score.
+    has. ``left_out`` counts segments that lacked a score. For a corpus score ``values`` are the
+    contributions of segments (jackknife pseudo-values), and ``corpus`` has the score itself and its
+    rows (systems, segments), by the index of the score.
     """
 
     scores: tuple[str, ...]
@@ -54,19 +54,19 @@ class DocumentScores:
         return np.asarray(np.add.reduceat(self.values, self.starts, axis=-1))
 
     def check_means(self) -> None:
-        """Raise an error for means of 0, where results are relative to them."""
+        """Raise an error for means of 0, if results are relative to them."""
         top = np.abs(self.values).max(-1)
         zero = np.argwhere(np.abs(self.means) <= 1e-12 * top)
         if zero.size:
             which, who = zero[0]
             raise DataError(
                 f"score {self.scores[which]!r} of system {self.systems[who]!r} is 0 on average, "
-                "so a standard deviation relative to the mean is undefined. Take it as it is with "
-                "relative=False (--absolute)."
+                "so a standard deviation relative to the mean is undefined. Use absolute "
+                "values: relative=False (--absolute)."
             )
 
 
-#: Columns of scores, or arrays and scores of whole sets by name.
+#: Columns of scores, or arrays and corpus scores by name.
 ScoreColumns: TypeAlias = str | Sequence[str] | Mapping[str, Any]
 
 
@@ -87,7 +87,7 @@ def read_scores(
             raise DataError("the pool has no documents. Make it with document=, or name a column.")
         document = document or "document"
         system = "system" if system is None and data.system is not None else system
-        # Ids of a pool all differ: they cannot say which segments of systems belong together.
+        # Ids of a pool are all different, so they cannot match segments between systems.
     if document is None:
         raise DataError("reliability is computed over documents: name the column that holds them.")
     given = _given_scores(score, column, names)
@@ -96,7 +96,7 @@ def read_scores(
             raise UnknownNameError("column", name, names)
     roles = [name for name in (document, system, segment) if name is not None]
     if len(set(roles)) < len(roles):
-        raise DataError(f"documents, systems and segments need a column each; got {roles}.")
+        raise DataError(f"documents, systems and segments each need their own column; got {roles}.")
     docs = _labels(document, column(document))
     n = docs.size
     teams = np.full(n, ONE) if system is None else _labels(system, column(system))
@@ -128,13 +128,13 @@ def read_scores(
     kept, sizes = np.unique(of_doc, return_counts=True)
     if of_doc.size < 2:
         raise DataError(
-            f"expected at least two segments with scores in every system; got {of_doc.size}. One "
-            "segment has no spread to learn from."
+            f"expected at least two segments with scores in every system; got {of_doc.size}. "
+            "One segment shows no spread."
         )
     if kept.size < 2:
         raise DataError(
-            f"expected at least two documents; got {kept.size} with {of_doc.size} segments. With "
-            "one document there is nothing to add. Is it the right column?"
+            f"expected at least two documents; got {kept.size} with {of_doc.size} segments. A "
+            "single document cannot show the effect of adding more. Is it the right column?"
         )
     for k, (made, rows) in corpus.items():
         cube[k] = [made._pseudo_values(own) for own in rows]
@@ -151,7 +151,7 @@ def read_scores(
 
 
 def _columns(data: Any) -> tuple[Callable[[str], NDArray[Any]], list[str]]:
-    """How to get a column, and the names of all."""
+    """A function that returns a column, and the names of all columns."""
     if isinstance(data, Pool):
         found: dict[str, NDArray[Any]] = {**data.texts, **data.metrics, "id": data.ids}
         if data.documents is not None:
@@ -174,7 +174,7 @@ def _columns(data: Any) -> tuple[Callable[[str], NDArray[Any]], list[str]]:
 def _given_scores(
     score: ScoreColumns, column: Callable[[str], NDArray[Any]], names: Sequence[str]
 ) -> dict[str, Any]:
-    """The scores by name: columns, arrays as they come, or scores of whole sets."""
+    """The scores by name: columns, arrays, or corpus scores."""
     if isinstance(score, Mapping):
         found = {
             str(name): values if isinstance(values, CorpusScore) else np.asarray(values)
@@ -203,10 +203,10 @@ def _labels(name: str, raw: NDArray[Any]) -> NDArray[Any]:
 
 
 def _row_numbers(name: str, score: Any, n: int) -> FloatArray:
-    """Scores as numbers; for a score of whole sets the number of the row, counted from 0."""
+    """Scores as numbers; for a corpus score the row numbers, from 0."""
     if not isinstance(score, CorpusScore):
         return _numbers(name, score, n)
-    # One of rows alone holds no counts, but knows how many rows it has.
+    # A score made with `of_rows` has no counts, but knows its number of rows.
     if score._rows != n:
         raise DataError(
             f"score {name!r} has statistics of {score._rows} rows; the table has {n}. They must be "
@@ -234,7 +234,7 @@ def _numbers(name: str, raw: NDArray[Any], n: int) -> FloatArray:
 
 
 def _positions(doc: IntArray, team: IntArray) -> IntArray:
-    """The place of each row among those of its document and system: 0, 1, …"""
+    """The position of each row within its document and system: 0, 1, …"""
     cell = doc * (int(team.max()) + 1) + team
     order = np.argsort(cell, kind="stable")
     starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
@@ -258,7 +258,7 @@ def _check_paired(doc: IntArray, team: IntArray, docs: NDArray[Any]) -> None:
 
 
 def _cube(values: FloatArray, team: IntArray, unit: IntArray, repeat: str, alone: bool) -> Any:
-    """Scores (scores, rows) as (scores, systems, segments), NaN where there is no row."""
+    """Scores (scores, rows) as (scores, systems, segments), NaN if there is no row."""
     shape = int(team.max()) + 1, int(unit.max()) + 1
     cell = team * shape[1] + unit
     twice = cell.size - np.unique(cell).size
@@ -286,10 +286,11 @@ class DesignEffects:
         Standard deviation of a document's contribution: that of (total − value·size) over the
         mean size. The mean of d documents, drawn from many, has the standard error between/√d.
     icc
-        Intraclass correlation by analysis of variance: 0 where segments of a document are no more
-        alike than others, 1 where they are all the same; NaN if all documents have one segment.
+        Intraclass correlation by analysis of variance: 0 if segments of a document are no more
+        alike than others, 1 if they are equal; NaN if all documents have one segment.
     deff
-        Design effect: variance with whole documents over that of as many single segments.
+        Design effect: variance with whole documents over that with the same number of single
+        segments.
     """
 
     value: FloatArray

@@ -1,4 +1,4 @@
-"""Cells of a simulation: one strategy on one pool at one budget.
+"""Cells of a simulation: each is one strategy on one pool at one budget.
 
 `Draws` gathers the estimates and intervals of many repetitions into a `Cell`; `figures` compares a
 cell with that of the baseline. Every figure has its Monte-Carlo standard error. A `Task` replays
@@ -37,7 +37,7 @@ from fewgold.samplers import Budget, Cost
 
 # Draws needed to estimate a slope, and to estimate how much a variance varies.
 _FOR_SLOPE, _FOR_SPREAD = 30, 8
-# A control variate is used only if its mean is this near the known one, in standard errors.
+# A control variate is used only if its mean is within this many standard errors of the known one.
 _NEAR = 3.0
 
 
@@ -120,13 +120,13 @@ def deviation(values: FloatArray) -> Score:
 
 
 def root(square: Score) -> Score:
-    """The square root of a mean, with the error that follows."""
+    """The square root of a mean, with its error."""
     value = float(np.sqrt(square.mean))
     return Score(value, square.mc / (2 * value) if value > 0 else 0.0)
 
 
 def if_enough(score: Score, draws: int) -> Score:
-    """The score, without an error where there are too few draws to estimate it."""
+    """The score, without an error if there are too few draws to estimate it."""
     return score if draws >= _FOR_SPREAD or score.mc == 0 else Score(score.mean, np.nan)
 
 
@@ -137,7 +137,7 @@ OWN = ""
 
 
 class Cover(NamedTuple):
-    """Performance of an interval: share that contain the truth, half-width t, and t − |error|."""
+    """Performance of intervals: share that contain the truth, half-width t, and t − |error|."""
 
     coverage: Score
     half_width: Score
@@ -148,7 +148,7 @@ class Cover(NamedTuple):
 class Cell:
     """Results of one strategy on one pool at one budget.
 
-    ``errors`` holds estimate − truth of every draw; it is empty where the strategy failed, and
+    ``errors`` holds estimate − truth of every draw; it is empty if the strategy failed, and
     ``failure`` says why.
     """
 
@@ -179,7 +179,7 @@ def budget_label(budget: Budget) -> int | float | str:
 
 
 def reason(error: Exception) -> str:
-    """The reason of a failure, in one line."""
+    """The reason for a failure, in one line."""
     text = " ".join(str(error).split())
     return text if isinstance(error, FewgoldError) else f"{type(error).__name__}: {text}"
 
@@ -193,7 +193,7 @@ def spread_of(gold: FloatArray) -> float:
 
 
 class Draws:
-    """Estimates and intervals of one strategy, added block by block until they make a cell.
+    """Estimates and intervals of one strategy, collected block by block for a cell.
 
     ``gold`` are the scores of all segments.
     """
@@ -207,7 +207,7 @@ class Draws:
         self.refusals: dict[str, str] = {}
 
     def add(self, ratings: Ratings, estimator: Estimator) -> None:
-        """Estimates of a block of draws, at once or one by one, and their intervals."""
+        """Add the estimates of a block of draws, at once or one by one, and their intervals."""
         if estimator.batched:
             self._add(ratings, estimator.estimate(ratings))
             return
@@ -245,7 +245,7 @@ class Draws:
             ends = estimate.interval(self.confidence, *(() if bound is None else (bound,)))
             low, high = (_of_shape(end, shape) for end in ends)
             if not (low <= high).all():
-                raise FewgoldError("the lower end of an interval lies above the upper end.")
+                raise FewgoldError("the lower end of an interval is above the upper end.")
         except Exception as error:
             self.refusals[name] = reason(error)
             return
@@ -256,7 +256,7 @@ class Draws:
         errors, se = np.concatenate(self.errors), np.concatenate(self.se)
         rounding = 0.0
         if facts["n"] == facts["size"] or np.ptp(self.gold) == 0:
-            # Nothing is left to chance: differences from the truth are rounding errors.
+            # There is no sampling error: differences from the truth are rounding errors.
             rounding = 1e-9 * float(np.abs(self.gold).max())
             errors = np.where(np.abs(errors) <= rounding, 0.0, errors)
         covers = {}
@@ -284,7 +284,7 @@ class Draws:
 
 
 def _of_shape(values: Any, shape: tuple[int, ...]) -> FloatArray:
-    """One number per draw: a single one holds for all, and masked ones are NaN."""
+    """One number per draw: a single one is repeated, and masked ones become NaN."""
     array = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
     return np.atleast_1d(np.broadcast_to(array, shape))
 
@@ -299,11 +299,11 @@ AGAINST = ("reduction", "variance_ratio", "ess", "ess_ratio", "win")
 
 
 def figures(cell: Cell, baseline: Cell | None, plain: bool) -> dict[str, float]:
-    """All figures of a cell; ``plain`` where the baseline is the mean of a simple random sample.
+    """All figures of a cell; ``plain`` if the baseline is the mean of a simple random sample.
 
     Its mean squared error is then known exactly, S²(1/n − 1/N), and need not be simulated.
     """
-    unit = float(np.abs(cell.errors).max()) or 1.0  # squares of 1e-200 and 1e200 leave floats
+    unit = float(np.abs(cell.errors).max()) or 1.0  # squares of 1e-200 and 1e200 under- or overflow
     errors = cell.errors / unit
     size = np.abs(errors)
     found: dict[str, Score] = {
@@ -356,9 +356,9 @@ def _against(cell: Cell, baseline: Cell, plain: bool) -> dict[str, Score]:
 def _effective_size(mse: Score, size: int, left: float) -> Score:
     """The sample size with which the baseline would have had this mean squared error.
 
-    Where the baseline is not the mean of a random sample, its mean squared error is assumed to
-    follow 1/n − 1/N too. The inverse of a noisy figure is too large on average, which the last
-    line corrects to first order.
+    If the baseline is not the mean of a random sample, its mean squared error is still assumed to
+    follow 1/n − 1/N. The inverse of a noisy figure is too large on average, which the last line
+    corrects to first order.
     """
     ess = 1 / (1 / size + mse.mean * left)
     noise = 0.0 if np.isnan(mse.mc) else (left * ess * mse.mc) ** 2
@@ -366,10 +366,10 @@ def _effective_size(mse: Score, size: int, left: float) -> Score:
 
 
 def _win(gain: FloatArray) -> Score:
-    """1 where the mean error is below the baseline's, as the paper counts; else 0.
+    """1 if the mean error is below the baseline's, as counted in the paper; else 0.
 
-    Its Monte-Carlo error is √(p(1 − p)), p being the chance that a repetition of the whole
-    simulation would come out below.
+    Its Monte-Carlo error is √(p(1 − p)), p being the probability that a repetition of the whole
+    simulation would be below.
     """
     mean = float(gain.mean())
     spread = float(gain.std(ddof=1)) if gain.size > 1 else 0.0
@@ -381,11 +381,11 @@ def _win(gain: FloatArray) -> Score:
 
 # A task: strategies with one sampler on one rated pool at one budget, replayed many times ---------
 #
-# Draws come in blocks. Block k of a pool and budget has a random stream of its own, so that results
-# depend neither on the parallelism nor on the other pools and strategies. Finished cells are kept
-# under a digest of all that they depend on, and are found again by it.
+# Draws come in blocks. Block k of a pool and budget has its own random stream, so results depend
+# neither on the parallelism nor on the other pools and strategies. Finished cells are stored under
+# a digest of everything they depend on.
 
-# Draws in a block at most, and numbers in its (draws, N) arrays: some 80 MB.
+# Most draws in a block, and most numbers in its (draws, N) arrays: about 80 MB.
 _BLOCK, _NUMBERS = 100, 10_000_000
 
 
@@ -406,13 +406,13 @@ class Task:
 
     @cached_property
     def keys(self) -> dict[str, str]:
-        """For each strategy a digest of all that its cell depends on."""
+        """For each strategy, a digest of everything its cell depends on."""
         facts = (self.label, self.budget, self.draws, self.seed, self.confidence, self.limits)
         data, bounds = data_digest(self.pool, self.gold), dict(self.bounds)
         return {s: digest(*facts, data, bounds, s, made) for s, made in self.strategies.items()}
 
     def run(self) -> list[Cell]:
-        """Replay the studies; a strategy that fails says why and does not stop the others."""
+        """Replay the studies; a failing strategy records why and does not stop the others."""
         made: dict[str, Estimator] = {}
         cells: dict[str, Cell] = {}
         for name, given in self.strategies.items():
@@ -438,7 +438,7 @@ class Task:
                         drawn[name].add(ratings, estimator)
                     except Exception as error:
                         broken[name] = reason(error)
-        except Exception as error:  # the sampler failed, and with it all that rely on it
+        except Exception as error:  # the sampler failed, and so do all strategies that use it
             broken = {**{name: reason(error) for name in made}, **broken}
         cells = {name: self._failed(name, why, n) for name, why in broken.items()}
         for name in made.keys() - broken:
@@ -499,7 +499,7 @@ class CellStore:
             write_texts({self._path(key): json.dumps(facts)})
 
     def load(self, key: str) -> Cell | None:
-        """The cell of that key; None where there is none, or none that can be read."""
+        """The cell with this key; None if there is none, or if it cannot be read."""
         try:
             facts = json.loads(self._path(key).read_text("utf-8"))
             for name in ("se", "se_ratio", "cost"):
@@ -516,17 +516,17 @@ class CellStore:
         return self.folder / f"cell-{key}.json"
 
 
-# Digests of all that a cell depends on: data, settings and code -----------------------------------
+# Digests of everything a cell depends on: data, settings and code ---------------------------------
 
-# These parts show results and do not make them.
+# These parts display results and do not affect them.
 _SHOWN = ("cli", "plots", "report", "reproduce", "web")
 
 
 def digest(*parts: Any) -> str:
     """A digest of objects and of the code behind them.
 
-    An object that cannot be pickled, or whose class has no source file, gets a digest of its own
-    each time, so that it is computed again rather than mistaken.
+    An object that cannot be pickled, or whose class has no source file, gets a new digest each
+    time, so that it is computed again rather than confused with another.
     """
     found = hashlib.sha256(_own_code().encode())
     for part in parts:
@@ -540,7 +540,7 @@ def digest(*parts: Any) -> str:
 
 
 def data_digest(pool: Pool, gold: Any) -> str:
-    """A digest of everything in a pool, and its scores."""
+    """A digest of everything in a pool and of its scores."""
     found = hashlib.sha256(np.ascontiguousarray(gold).tobytes())
     columns: dict[str, Any] = {"ids": pool.ids, "d": pool.documents, "c": pool.cost}
     columns["s"] = pool.system
@@ -578,7 +578,7 @@ def _kinds(part: Any, depth: int = 0) -> Iterator[type]:
 
 
 def _source(kind: type) -> bytes:
-    """The file that a class comes from: its helpers are in it too."""
+    """The source file of a class, which also contains its helpers."""
     try:
         return _read(inspect.getfile(kind))
     except (OSError, TypeError):

@@ -1,4 +1,4 @@
-"""The result of a simulation: figures by cell, by budget and by strategy; text, plots, HTML."""
+"""The result of a simulation: figures by cell, budget and strategy, as text, plots and HTML."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Columns that tell what a cell is; the others are figures.
+# Columns that identify a cell; the others are figures.
 _FACTS = ("pool", "strategy", "budget", "n", "size", "draws", "truth")
 _FIRST = (
     *("abs_error", "abs_error_sd", "bias", "rmse", "win", "coverage", "half_width", "slack"),
     *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "se_ratio", "cost"),
 )
-# Samplers with uneven chances, and what draws like them with equal ones; others end in -uneven.
+# Samplers with uneven chances and their twins with equal ones; other names end in -uneven.
 _TWINS = dict.fromkeys(("docs-uneven", "docs-uneven-rank", "docs-two-wave"), "docs-balanced")
 BY_BOUND = tuple(f"{part}_" for part in PARTS)
-# Strategies that a notebook shows.
+# Number of strategies shown in a notebook.
 _SHOWN_ROWS = 12
 KINDS = ("error", "relative", "coverage", "ranking", "bounds", "widths")
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Cells of pools × strategies × budgets, and the figures that follow from them.
+    """Cells of pools × strategies × budgets, and figures computed from them.
 
     ``errors(pool, strategy, budget)`` gives estimate − truth of every draw of a cell; ``told`` are
     optional parts of the signature.
@@ -74,7 +74,7 @@ class Simulation:
             for r in most.head(_SHOWN_ROWS).itertuples()
         ]  # fmt: skip
         heads = ("strategy", "mean error", "bias", "worth", "coverage", "half-width")
-        notes = [f"budget {self.budgets[-1]}; worth: plain ratings that would err as much"]
+        notes = [f"budget {self.budgets[-1]}; worth: plain ratings with the same error"]
         if len(most) > len(rows):
             notes.append(f"{len(most) - len(rows)} more strategies: to_frame() has all figures")
         return html_table(repr(self), rows, heads, notes)
@@ -99,7 +99,7 @@ class Simulation:
         return {(c.pool, c.strategy, c.budget): c for c in self.cells}
 
     def errors(self, pool: str, strategy: str, budget: Any) -> FloatArray:
-        """Estimate minus truth in every draw; empty where the strategy failed."""
+        """Estimate minus truth in every draw; empty if the strategy failed."""
         known = {"pool": self.pools, "strategy": self.strategies, "budget": self.budgets}
         for (kind, names), asked in zip(known.items(), (pool, strategy, budget), strict=True):
             if asked not in names:
@@ -119,16 +119,16 @@ class Simulation:
                 row |= figures(c, base, self.plain)
             rows.append(row)
         frame = pd.DataFrame(rows)
-        if len({type(b) for b in self.budgets}) > 1:  # counts stay counts beside shares
+        if len({type(b) for b in self.budgets}) > 1:  # keep counts as integers next to shares
             frame["budget"] = pd.Series([row["budget"] for row in rows], dtype=object)
         names = [*_FIRST, *(f"{part}_{bound}" for bound in self.bounds for part in PARTS)]
         return frame.reindex(columns=[*_FACTS, *names, *(f"{name}_mc" for name in names)])
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each pool, strategy and budget; ``*_mc`` are Monte-Carlo standard errors.
+        """One row per pool, strategy and budget; ``*_mc`` are Monte Carlo standard errors.
 
-        ``reduction`` is 1 minus the mean error over that of the baseline; ``win`` is 1 where the
-        mean error is below the baseline's; ``ess`` is the number of ratings with which the baseline
+        ``reduction`` is 1 minus the mean error over that of the baseline; ``win`` is 1 if the mean
+        error is below the baseline's; ``ess`` is the number of ratings with which the baseline
         would have had the same mean squared error; ``slack`` is half-width minus error;
         ``se_ratio`` is the estimated standard error over the true standard deviation of estimates.
         """
@@ -141,7 +141,8 @@ class Simulation:
     def by_bound(self, strategy: str | None = None) -> pd.DataFrame:
         """Coverage, half-width and slack by strategy, budget and bound, averaged over pools.
 
-        ``own`` is the interval of the estimator itself. Bounds that refused a strategy have no row.
+        ``own`` is the interval of the estimator itself. Bounds that do not cover a strategy have no
+        row.
         """
         import pandas as pd
 
@@ -176,7 +177,7 @@ class Simulation:
 
     @cached_property
     def _averages(self) -> dict[tuple[str, ...], pd.DataFrame]:
-        return {}  # a page asks a dozen times
+        return {}  # the page uses it a dozen times
 
     def _averaged(self, *names: str) -> pd.DataFrame:
         """Means over cells. Their draws are independent, so squared Monte-Carlo errors add up."""
@@ -194,7 +195,7 @@ class Simulation:
         count = known.groupby(by, sort=False).sum()
         table = table.join((total.apply(np.sqrt) / count).add_suffix("_mc"))
         for name in shown:
-            if name.startswith(BY_BOUND):  # refused in some cells: the rest are not comparable
+            if name.startswith(BY_BOUND):  # missing in some cells: the rest are not comparable
                 table.loc[count[name] < size, [name, f"{name}_mc"]] = np.nan
         table.insert(0, "cells", size)
         table.insert(1, "compared", count["reduction"])
@@ -204,9 +205,9 @@ class Simulation:
         return self._averages[names].copy()
 
     def uneven(self) -> pd.DataFrame:
-        """How much lower the error of uneven chances is than that of equal ones, over all cells.
+        """How much lower the error is with uneven chances than with equal ones, over all cells.
 
-        One row for each strategy with uneven chances whose twin with equal ones was simulated too;
+        One row per strategy with uneven chances whose twin with equal ones was also simulated;
         ``gain_mc`` is the Monte-Carlo standard error.
         """
         import pandas as pd
@@ -284,10 +285,9 @@ class Simulation:
     def plot(self, kind: str = "error", ax: Any = None, **options: Any) -> Any:
         """Draw a figure: axes in, axes out; options as in `fewgold.plots`.
 
-        ``error`` against budget, the same ``relative`` to the baseline, ``coverage`` of the
-        intervals against budget, or the ``ranking`` of the strategies. ``bounds`` is the coverage
-        and ``widths`` the half-width of every bound for one ``strategy``, the baseline's by
-        default.
+        ``error`` by budget, the same ``relative`` to the baseline, ``coverage`` of the intervals by
+        budget, or the ``ranking`` of the strategies. ``bounds`` is the coverage and ``widths`` the
+        half-width of every bound for one ``strategy``, the baseline's by default.
         """
         check_choice("kind", kind, KINDS)
         if kind in ("bounds", "widths"):
@@ -323,7 +323,7 @@ class Simulation:
         frame.loc[parts, ["abs_error", "coverage", "half_width"]] = np.nan
         frame.loc[frame["compared"] < len(self.pools), "reduction"] = np.nan
         cost = all(isinstance(b, str) for b in self.budgets)
-        if cost:  # "cost 200" stands at 200
+        if cost:  # "cost 200" is placed at 200
             frame["budget"] = [float(b.split()[1]) for b in frame["budget"]]
         elif any(isinstance(b, str) for b in self.budgets):
             frame["budget"] = frame.groupby("budget")["n"].transform("mean")
@@ -343,13 +343,13 @@ class Simulation:
             "ranking": self.ranking(),
             "by_budget": self.by_budget(),
         }
-        (Path(folder) / "failures.csv").unlink(missing_ok=True)  # of an earlier run
+        (Path(folder) / "failures.csv").unlink(missing_ok=True)  # left by an earlier run
         if len(self.failures):
             frames["failures"] = self.failures
         return save_result(folder, frames, {"report.html": page(self)}, _figures(self))
 
 
-# The tables of the summary, within 80 columns where the names allow it ----------------------------
+# The tables of the summary, within 80 columns if the names allow it -------------------------------
 
 
 _WIDTHS = (9, 9, 7, 14, 7, 10)
@@ -402,15 +402,15 @@ def _intervals(table: pd.DataFrame, simulation: Simulation) -> list[str]:
 def legend(simulation: Simulation) -> str:
     """An explanation of the table columns."""
     said = (
-        "error: mean of |estimate − truth|; sdev: its standard deviation; win: cells with a lower "
-        f"error than {simulation.baseline}; reduction: of that error, ± Monte-Carlo standard "
-        "error; worth: ratings of the baseline that one rating here replaces; covers: "
+        "error: mean of |estimate − truth|; sdev: its standard deviation; win: cells with a "
+        f"lower error than {simulation.baseline}; reduction: of that error, ± Monte-Carlo "
+        "standard error; worth: number of baseline ratings that one rating replaces; covers: "
         f"{simulation.confidence:.0%} intervals that contain the truth."
     )
     if simulation.bounds:
         said += (
-            " cal: intervals that contain the truth; t: half of their width, after cutting at the "
-            "limits; slack: t less the error."
+            " cal: intervals that contain the truth; t: half of their width, after clipping to "
+            "the limits; slack: t minus the error."
         )
     return said
 
@@ -421,9 +421,9 @@ def uneven_notes(simulation: Simulation) -> list[str]:
     for row in simulation.uneven().to_dict("records"):
         gain, error = row["gain"], row["gain_mc"]
         way = "below" if gain >= 0 else "above"
-        verdict = "more draws would show whether that is chance"
+        verdict = "more draws would show whether this is chance"
         if abs(gain) > 2 * error:
-            verdict = "uneven chances are worth it on these data"
+            verdict = "uneven chances pay off on these data"
             if gain < 0:
                 verdict = "equal chances are the better choice on these data"
         notes.append(
@@ -455,7 +455,7 @@ def failure_notes(simulation: Simulation, table: pd.DataFrame) -> list[str]:
 
 
 def decimals(errors: Iterable[float]) -> int:
-    """Decimals that the smallest of some Monte-Carlo errors justifies."""
+    """The number of decimals justified by the smallest of some Monte Carlo errors."""
     known = [e for e in errors if np.isfinite(e) and e > 0]
     return wording.decimals(min(known, default=None), 2)
 
@@ -508,9 +508,9 @@ def _table(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ..
 PLOTS = {
     "ranking": (
         "Ranking",
-        "Error less than the baseline's, over all pools and budgets; whiskers: ± 2 Monte-Carlo "
-        "errors. On the right: the share of cells won.",
-        "Strategies by how much lower their error is than the baseline's.",
+        "Reduction of the error compared with the baseline, over all pools and budgets; "
+        "whiskers: ± 2 Monte-Carlo errors. On the right: the share of cells won.",
+        "Strategies by the reduction of their error compared with the baseline.",
     ),
     "error": (
         "Error by budget",
@@ -519,8 +519,8 @@ PLOTS = {
     ),
     "relative": (
         "Error against the baseline",
-        "The same over the baseline's error with as many ratings.",
-        "Error of each strategy over that of the baseline, against the share rated.",
+        "The same, divided by the baseline's error with the same number of ratings.",
+        "Error of each strategy divided by that of the baseline, against the share rated.",
     ),
     "coverage": (
         "Coverage",
@@ -549,7 +549,7 @@ def page(simulation: Simulation) -> str:
     """The whole result as one HTML page."""
     ranking = simulation.ranking()
     best, level = ranking.iloc[0], f"{simulation.confidence:.0%}"
-    # A count of cells tells something only where a strategy failed in some.
+    # The number of cells is informative only if a strategy failed in some.
     many = ("cells",) if ranking["cells"].nunique() == 1 else ()
     few = ("n", "bias", "slack", *many)
     lead = (
@@ -584,14 +584,14 @@ def page(simulation: Simulation) -> str:
         formats = dict.fromkeys(table.columns[1:], "%")
         sections.append(report.Table("By pool", table, caption, formats))
     if simulation.bounds:
-        caption = "cal: intervals that contain the truth; t: half-width; slack: t less the error."
+        caption = "cal: intervals that contain the truth; t: half-width; slack: t minus the error."
         columns = {"coverage": "cal", "half_width": "t", "slack": "slack"}
         table = _with_budget(simulation.by_bound())[["strategy", "budget", "bound", *columns]]
         table = table.rename(columns=columns)
         sections.append(report.Table("Bounds", table, caption, {"cal": "%"}))
     failures = simulation.failures
     if len(failures):
-        caption = "The other strategies and bounds went on."
+        caption = "The other strategies and bounds were not affected."
         sections.append(report.Table("What failed, and why", _with_budget(failures), caption))
     return report.page(
         "Which strategy would have worked best?", lead, sections, simulation.signature
@@ -599,12 +599,12 @@ def page(simulation: Simulation) -> str:
 
 
 _LEGEND = (
-    "error is the mean of |estimate − truth| and sdev its standard deviation; win is the share of "
-    "cells (a pool at a budget) with a lower mean error than {0}; reduction is how much lower the "
-    "error is; worth is how many ratings of {0} one rating here replaces; covers is the share of "
-    "{1} intervals that contain the truth, half-width half of their width, and slack the "
-    "half-width minus the error. After ± is the standard error that comes from a limited number of "
-    "repetitions: more draws make it smaller."
+    "error is the mean of |estimate − truth| and sdev its standard deviation; win is the share "
+    "of cells (a pool at a budget) with a lower mean error than {0}; reduction is how much "
+    "lower the error is; worth is how many ratings of {0} one rating replaces; covers is the "
+    "share of {1} intervals that contain the truth, half-width half of their width, and slack "
+    "the half-width minus the error. After ± is the standard error that comes from a limited "
+    "number of repetitions: more draws make it smaller."
 )
 
 

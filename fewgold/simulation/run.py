@@ -61,7 +61,7 @@ def simulate(
     store: str | Path | None = None,
     resume: bool = True,
 ) -> Simulation:
-    """Replay annotation on fully rated data, and see which strategy comes closest.
+    """Replay annotation on fully rated data, to see which strategy comes closest to the truth.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ def simulate(
         A pool, or (pool, gold) as `fewgold.datasets.load_demo` returns them; or many: a mapping
         from names to (pool, gold), or a sequence of such pairs.
     gold
-        Human scores of every segment, where ``data`` is a single pool.
+        Human scores of every segment, if ``data`` is a single pool.
     strategies
-        Names such as ``docs-prop+cv-knn``, estimators, or a mapping from names of your own to
-        either. By default all that `registry.strategy_names` lists for the pools, and for scores
-        of 0 and 1 ``random+alpha``.
+        Names such as ``docs-prop+cv-knn``, estimators, or a mapping from your own names to either.
+        By default all that `registry.strategy_names` lists for the pools, plus ``random+alpha`` for
+        scores of 0 and 1.
     budgets
         Counts, shares of the pool, or `Cost`.
     draws
@@ -82,23 +82,23 @@ def simulate(
         A seed. The same seed gives the same figures, whatever the parallelism, the other
         strategies and the other pools.
     baseline
-        The strategy that the others are compared with; added where it is not among them.
+        The strategy that the others are compared with; added if it is not among them.
     confidence
-        Of the intervals whose coverage is counted.
+        Confidence of the intervals whose coverage is counted.
     bounds
-        Further bounds to try on every estimate, beside each estimator's own; also by name.
+        Further bounds, or their names, to try on every estimate besides each estimator's own.
     limits
         Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``, for bounds that need them.
     n_jobs
         Processes, as for joblib: None takes what `joblib.parallel_config` says, else 1; -1 takes
         all cores. Within ``parallel_config("dask")`` the cells run on that cluster.
     progress
-        Called with the number of finished tasks and of all of them.
+        Called with the number of finished tasks and the total.
     store
-        A folder that keeps finished cells, so that an interrupted simulation can go on.
+        A folder that keeps finished cells, so that an interrupted simulation can resume.
     resume
-        Use the cells found in ``store``. Other data, settings, or code of a strategy have other
-        cells; failures are tried again.
+        Use the cells found in ``store``. Cells made with other data, settings or strategy code are
+        not used; failures are tried again.
     """
     studies = as_studies(data, gold)
     chosen = _strategies(strategies, studies, baseline)
@@ -116,7 +116,7 @@ def simulate(
         if outside.any():
             raise DataError(
                 f"{int(outside.sum())} scores of {name} lie outside the limits {low:g} to "
-                f"{high:g}, first {study.gold[outside][0]:g}. Correct them, or the limits."
+                f"{high:g}, first {study.gold[outside][0]:g}. Correct the scores or the limits."
             )
     tasks = [
         Task(label, study.pool, study.gold, budget, group, draws, seed, confidence, extra, ends)
@@ -135,7 +135,7 @@ def simulate(
     if all(cell.failure for cell in cells):
         first = next(iter(found.values())).failure
         raise FewgoldError(f"no strategy worked on these data. First: {first}")
-    base = chosen[baseline]  # the error of the mean of a simple random sample is known by formula
+    base = chosen[baseline]  # the error of the mean of a simple random sample is known exactly
     return Simulation(
         cells=cells,
         draws=draws,
@@ -205,7 +205,7 @@ def _unusual_settings(
             name: m if isinstance(m, str) else f"{m.sampler!r}+{m.spelled}+{m.bound!r}"
             for name, m in chosen.items()
         }
-        text = re.sub(r" at 0x[0-9a-f]+", "", repr(made))  # not the places in memory
+        text = re.sub(r" at 0x[0-9a-f]+", "", repr(made))  # without memory addresses
         found["strategies"] = f"{len(made)}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
     if bounds:
         found["bounds"] = ",".join(
@@ -217,7 +217,7 @@ def _unusual_settings(
 
 
 def _name_of(made: Any, studies: Mapping[str, Study]) -> str:
-    """SAMPLER+ESTIMATOR, also for a sampler or an estimator alone."""
+    """SAMPLER+ESTIMATOR, even for a sampler or an estimator alone."""
     if isinstance(made, str):
         if "+" in made:
             return made
@@ -259,9 +259,11 @@ def _budgets(given: Iterable[Budget] | Budget) -> list[Budget]:
             )
         found.append(budget.item() if isinstance(budget, np.number) else budget)
     if not found:
-        raise BudgetError("there is no budget. Give counts or shares, such as [0.05, 0.1].")
+        raise BudgetError(
+            "expected at least one budget; got none. Give counts or shares, such as [0.05, 0.1]."
+        )
     labels = [budget_label(b) for b in found]
-    if len(set(labels)) < len(labels):  # also 1 and 1.0, a segment and all of them
+    if len(set(labels)) < len(labels):  # also 1 and 1.0, one segment and all of them
         raise BudgetError(f"budgets must differ as numbers; got {labels}.")
     return found
 
@@ -274,7 +276,7 @@ def _bounds(
         named = {str(name): bound for name, bound in given.items()}
     else:
         listed = [given] if isinstance(given, Bound | str) else list(given)
-        # A bound that was named keeps the name that it was given, such as star:comet.
+        # A bound given by name keeps that name, such as star:comet.
         pairs = [(b, registry.bound(b)) if isinstance(b, str) else (b.name, b) for b in listed]
         named = dict(pairs)
         if len(named) < len(pairs):
@@ -282,7 +284,8 @@ def _bounds(
     for name, bound in named.items():
         if not name or name == "mc" or name.endswith("_mc"):
             raise FewgoldError(
-                f"a bound cannot be called {name!r}: columns end so. Name it: {{…}}."
+                f"a bound cannot be called {name!r}, because column names end that way. Give it "
+                "another name: {…}."
             )
         if limits is None and bound.needs_limits:
             raise FewgoldError(
@@ -300,7 +303,7 @@ def _groups(
         try:
             sampler: Any = as_estimator(made, study.pool).sampler
         except FewgoldError:
-            sampler = name  # fails by itself, and says so in its cells
+            sampler = name  # fails later, and says so in its cells
         for other, group in groups:
             if _alike(other, sampler):
                 group[name] = made
@@ -364,19 +367,19 @@ def running_on(
 ) -> Iterator[None]:
     """Run simulations within this context on a joblib backend.
 
-    ``dask`` uses the cluster behind the address ``scheduler``, or one on this machine where no
-    address is given; its workers need fewgold installed. Everything else about `simulate` stays the
-    same, including its figures.
+    ``dask`` uses the cluster at the address ``scheduler``, or a local one if no address is given;
+    its workers need fewgold installed. Everything else about `simulate` stays the same, including
+    its figures.
     """
     from joblib import parallel_config
 
     if backend is None and scheduler is not None:
-        raise FewgoldError("a scheduler goes with the dask backend. Add backend='dask'.")
+        raise FewgoldError("a scheduler needs the dask backend. Add backend='dask'.")
     if backend is not None:
         check_choice("backend", backend, BACKENDS)
     if backend != "dask":
         if scheduler is not None:
-            raise FewgoldError(f"a scheduler goes with the dask backend; got {backend!r}.")
+            raise FewgoldError(f"a scheduler needs the dask backend; got {backend!r}.")
         chosen: Any = {"n_jobs": n_jobs}
         if backend is not None:
             chosen = {"backend": backend, "n_jobs": -1 if n_jobs is None else n_jobs}

@@ -32,12 +32,13 @@ def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
     if isinstance(data, Pool):
         if gold is None:
             raise DataError(
-                "a simulation needs the human score of every segment. Give simulate(pool, gold)."
+                "a simulation needs the human score of every segment. Use simulate(pool, gold)."
             )
         return {_own_name(data, 0): _study(data, gold)}
     if gold is not None:
         raise DataError(
-            "gold goes with a single pool. For several give pairs: simulate({name: (pool, gold)})."
+            "gold works with a single pool only. For several give pairs: "
+            "simulate({name: (pool, gold)})."
         )
     if not isinstance(data, Mapping):
         if isinstance(data, str) or not isinstance(data, Iterable):
@@ -51,10 +52,10 @@ def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
     studies: dict[str, Study] = {}
     for name, pair in data.items():
         if str(name) in studies:
-            raise DataError(f"two pools are called {str(name)!r}. Give each a name of its own.")
+            raise DataError(f"two pools are called {str(name)!r}. Give each a different name.")
         studies[str(name)] = _study(*_pair(pair))
     if not studies:
-        raise DataError("there is no pool to simulate on. Give at least one (pool, gold).")
+        raise DataError("expected at least one pool to simulate on; got none. Give (pool, gold).")
     return studies
 
 
@@ -72,13 +73,13 @@ def _pair(item: Any) -> tuple[Any, Any]:
 
 
 def _own_name(pool: Pool, k: int) -> str:
-    """The system, where the pool holds one; else its number."""
+    """The system if the pool has exactly one, else a number."""
     systems = set() if pool.system is None else set(pool.system.tolist())
     return str(systems.pop()) if len(systems) == 1 else f"pool {k + 1}"
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Names with a number after those that occurred before."""
+    """Names, with a number added to repeated ones."""
     found: list[str] = []
     for name in names:
         count, label = 1, name
@@ -90,7 +91,7 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _study(pool: Pool, gold: Any) -> Study:
-    """A pool with its scores: an array, a mapping by id, or a Series by id or position."""
+    """A pool with its scores, from an array, a mapping by id, or a Series by id or position."""
     if hasattr(gold, "index") and hasattr(gold, "to_dict"):  # a Series
         if set(pool.ids.tolist()) <= set(gold.index.tolist()):
             if not gold.index.is_unique:
@@ -124,8 +125,8 @@ def _study(pool: Pool, gold: Any) -> Study:
     if gaps.any():
         raise DataError(
             f"{int(gaps.sum())} of {len(pool)} segments have no finite score, first "
-            f"{pool.ids[gaps][0]!s}. A simulation needs them all: leave those segments out of the "
-            "pool, which then is the test set that is simulated."
+            f"{pool.ids[gaps][0]!s}. A simulation needs them all: remove those segments from "
+            "the pool, and the rest is simulated."
         )
     return Study(pool, scores)
 
@@ -138,21 +139,21 @@ def studies_from_table(
     rated_only: bool = False,
     **columns: Any,
 ) -> tuple[dict[str, Study], list[str]]:
-    """Studies from a table in which people rated every segment, with notes on omissions.
+    """Make studies from a table in which people rated every segment, with notes on omissions.
 
     Parameters
     ----------
     table
         One row per segment, per segment and system, or per segment, system and rater.
     human
-        The column with the human scores; of several, one for each rater, the mean is taken.
+        The column with the human scores; several columns, one per rater, are averaged.
     by
         Columns whose values split the table into studies, such as the system and the rater.
     rated_only
         Leave out rows without a score; otherwise they are an error.
     **columns
         As in `Pool.from_table`. In each part of the table, gaps in a metric are filled with its
-        mean there; a metric with many gaps, or the same everywhere, is left out.
+        mean there; a metric that is constant or has many gaps is left out.
     """
     by = list(as_names(by))
     humans = list(as_names(human))
@@ -165,7 +166,9 @@ def studies_from_table(
         human = f"mean of {', '.join(humans)}"
         for name in humans:
             rated = {str(k + 1): v for k, v in enumerate(table[name].tolist()) if not io.is_gap(v)}
-            io.scores_of(name, list(rated), list(rated.values()), "")  # raises for what is none
+            io.scores_of(
+                name, list(rated), list(rated.values()), ""
+            )  # raises for anything that is not a table
         table = table.assign(**{human: io.as_numbers(table[humans], humans).mean(axis=1)})
         notes.append(f"the human score is the {human}")
     empty = np.array([io.is_gap(v) for v in table[human]], dtype=bool)
@@ -209,7 +212,7 @@ def _from_part(
     kept = [m for m in wanted if _usable(part[m])]
     if len(kept) < len(wanted):
         lost = ", ".join(m for m in wanted if m not in kept)
-        notes.append(f"{name}: without {lost} (too many gaps, or the same everywhere)")
+        notes.append(f"{name}: without {lost} (too many gaps, or constant)")
     part = io.filled(part, kept)
     signs = {m: v for m, v in (columns.get("orientation") or {}).items() if m in kept}
     try:

@@ -14,7 +14,7 @@ __all__ = ["DuckDB", "Engine", "Progress", "Spark", "StoredPool", "make_engine"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Spark":  # few have a cluster
+    if name == "Spark":  # imported on demand, since few users have a cluster
         from fewgold.stored.spark import Spark
 
         return Spark

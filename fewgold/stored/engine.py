@@ -15,20 +15,21 @@ from fewgold.errors import DataError, FewgoldError
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Told what is being done and the share of it that is done, from 0 to 1, or None if unknown.
+#: Called with a description of the task and the share done, from 0 to 1, or None if unknown.
 Progress: TypeAlias = Callable[[str, float | None], None]
 
 #: Columns that an engine may add: the file of a row, and its number there.
 FILE, ROW = "fewgold_file", "fewgold_row"
 
 _POLL = 0.1  # seconds between two looks at a query that is running
-_CHUNK = 1 << 17  # rows at a time where all rows must come by
+_CHUNK = 1 << 17  # rows at a time when all rows are read
 
 
 class Engine(Protocol):
-    """Runs SQL, written in the dialect of DuckDB, over a table of Parquet files.
+    """Runs SQL in the dialect of DuckDB over a table of Parquet files.
 
-    Whatever the engine, a query gives the same rows; their order counts only where it says so.
+    A query gives the same rows with every engine; their order matters only if the query has ORDER
+    BY.
     """
 
     #: For messages, such as ``DuckDB``.
@@ -36,13 +37,13 @@ class Engine(Protocol):
     progress: Progress | None
 
     def _attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
-        """Give Parquet files a name to query them by; their columns and types.
+        """Make Parquet files available under a name; returns their columns and types.
 
-        An engine that knows where rows lie adds columns `FILE` and `ROW`.
+        An engine that knows the positions of rows adds columns `FILE` and `ROW`.
         """
 
     def _view(self, name: str, sql: str) -> None:
-        """Name a query that runs again whenever it is used (a view)."""
+        """Create a view: a named query that runs again whenever it is used."""
 
     def _keep(self, name: str, sql: str, doing: str) -> None:
         """Keep the result of a query under a name until the engine is closed."""
@@ -51,7 +52,7 @@ class Engine(Protocol):
         """Add a small table from Python."""
 
     def _drop(self, name: str) -> None:
-        """Forget what was kept or added under a name."""
+        """Drop what was kept or added under a name."""
 
     def _frame(self, sql: str, doing: str) -> pd.DataFrame:
         """The whole result of a query."""
@@ -60,23 +61,23 @@ class Engine(Protocol):
         """The result of a query, some rows at a time."""
 
     def close(self) -> None:
-        """Close the engine and remove its temporary files. Closing twice does no harm."""
+        """Close the engine and remove its temporary files. Closing twice is harmless."""
 
 
 class DuckDB:
-    """DuckDB in this process: all cores, a bounded memory, the rest of it in temporary files.
+    """DuckDB in this process: all cores, with bounded memory and temporary files for the rest.
 
     Parameters
     ----------
     memory
-        What the engine may take, such as ``"2GB"``. What needs more is put on disk.
+        Memory limit, such as ``"2GB"``. Beyond it, temporary files are used.
     threads
-        Threads to use; all cores by default. No result depends on it.
+        Number of threads; all cores by default. Results do not depend on it.
     folder
-        Where temporary files go. They are removed when the engine is closed, interrupted or
-        forgotten.
+        Folder for temporary files. They are removed when the engine is closed, interrupted or
+        garbage-collected.
     progress
-        Called with what is being done and how much of it is done.
+        Called with a description of the task and the share done.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class DuckDB:
         config: dict[str, Any] = {
             "memory_limit": memory,
             "temp_directory": str(spill.path),
-            "autoinstall_known_extensions": False,  # nothing is fetched behind the user's back
+            "autoinstall_known_extensions": False,  # never download extensions silently
         }
         if threads is not None:
             config["threads"] = threads
@@ -109,18 +110,18 @@ class DuckDB:
         self._end = weakref.finalize(self, _end, self._connection, spill)
 
     def _attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
-        # By name: else all files are read in the types of the first, and a score of 0.7 that
-        # comes after a file of whole numbers is rounded to 1.
+        # Match columns by name: otherwise all files are read with the types of the first, and a
+        # score of 0.7 after a file of whole numbers is rounded to 1.
         options = f"[{listed(files)}], union_by_name = TRUE"
         placed = f"{options}, file_row_number = TRUE, filename = '{FILE}'"
         try:
-            # Where a row lies, by which the chosen ones are fetched without reading the others.
+            # The position of a row, used to fetch the chosen ones without reading the others.
             self._view(
                 name,
                 f"SELECT * EXCLUDE (file_row_number), file_row_number AS {ROW} "
                 f"FROM read_parquet({placed})",
             )
-        except DataError:  # the files have a column of that name, or cannot be read at all
+        except DataError:  # the files already have such a column, or cannot be read at all
             self._view(name, f"SELECT * FROM read_parquet({options})")
         found = self._frame(f"DESCRIBE {name}", "Looking at the columns")
         return dict(zip(found["column_name"], found["column_type"], strict=True))
@@ -147,7 +148,7 @@ class DuckDB:
         return found
 
     def _chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
-        # A cursor of its own, so that other queries may run while the rows come by.
+        # A separate cursor, so that other queries may run in the meantime.
         self._check_open()
         cursor = self._connection.cursor()
         try:
@@ -168,11 +169,11 @@ class DuckDB:
             raise FewgoldError("this pool was closed. Open it again.")
 
     def _watch(self, connection: Any, work: Callable[[], Any], doing: str | None) -> Any:
-        """Work in a thread of its own, so that it can be watched and interrupted."""
+        """Run a task in its own thread, so that it can be watched and interrupted."""
         import duckdb
 
         outcome: dict[str, Any] = {}
-        # Not Thread.join: where Ctrl-C hits it, Python takes the thread for ended.
+        # Not Thread.join: if Ctrl-C interrupts it, Python believes that the thread has ended.
         done = threading.Event()
 
         def attempt() -> None:
@@ -193,9 +194,9 @@ class DuckDB:
                     self.progress(doing, _share(connection))
             if doing is not None and self.progress is not None:
                 self.progress(doing, 1.0)
-        except BaseException:  # Ctrl-C, most of all
+        except BaseException:  # mostly Ctrl-C
             while begun and not done.is_set():
-                # Again and again: an interrupt that comes before the query starts is lost.
+                # Repeatedly, since an interrupt before the query starts is lost.
                 connection.interrupt()
                 done.wait(_POLL)
             raise
@@ -221,12 +222,12 @@ def _end(connection: Any, spill: TemporaryFolder) -> None:
 
 
 def literal(text: str) -> str:
-    """A text as SQL."""
+    """A text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def listed(files: Sequence[str]) -> str:
-    """Files as SQL, each by its own name even if that looks like a pattern."""
+    """Files as SQL literals, each taken literally even if its name looks like a pattern."""
     return ", ".join(literal(f if "://" in f else re.sub(r"([*?[])", r"[\1]", f)) for f in files)
 
 
@@ -240,7 +241,7 @@ def _first_line(error: Exception) -> str:
 
 
 def explained(error: Exception) -> str:
-    """The engine's message, its first line, and what to do where that is known."""
+    """The first line of the engine's message, and what to do, if known."""
     said = _first_line(error)
     if "Out of Memory" in said or "out of memory" in said:
         return (

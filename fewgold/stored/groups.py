@@ -1,8 +1,8 @@
 """Groups of a pool on disk, with known sizes, and their rows by rank.
 
-A row is addressed by its group and its rank there. Rows are ranked by the metrics, and where these
-are equal (or there are none) by the md5 of a salt and the id, so that ranks do not depend on files,
-threads or the engine. Ranks are drawn at random, so any order will do.
+A row is addressed by its group and its rank there. Rows are ranked by the metrics, and for ties (or
+without metrics) by the md5 of a salt and the id, so that ranks do not depend on files, threads or
+the engine. Ranks are drawn at random, so any order is valid.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from fewgold.stored.sources import TableView, refuse_id
 if TYPE_CHECKING:
     import pandas as pd
 
-#: SQL that tells the part of a group that a row is in, and the part of each wanted row.
+#: SQL for the part of a group that a row is in, and the part of each wanted row.
 Part: TypeAlias = tuple[str, NDArray[Any]]
 _FETCHING = "Fetching the chosen segments"
 
-# Rows of a group, above which it is cut by the ends of the ids before its rows are ranked.
+# Groups with more rows than this are divided by the ends of the ids before their rows are ranked.
 _GIANT = 50_000
-# Rows in a cell of the line of scores, about, and its numbers of cells as powers of two. Bins are
-# made of whole cells.
+# Approximate rows per cell of the line of scores, and its numbers of cells as powers of two. Bins
+# consist of whole cells.
 _IN_CELL, _LEAST_CELLS, _MOST_CELLS = 250, 10, 16
-# Digits of the md5 of documents that a line is cut by, at the least.
+# Fewest md5 digits by which a line of documents is divided.
 _DIGITS = 4
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0.
+    """Rows to fetch: the group of each (a label as in ``by``) and the rank in it, from 0.
 
-    Rows are ranked by the metrics, or by the columns ``ranks``. ``near`` is a table of the
-    rows of these groups, where one is kept.
+    Rows are ranked by the metrics, or by the columns ``ranks``. ``near`` is a stored table with the
+    rows of these groups, if there is one.
     """
 
     by: str
@@ -54,7 +54,7 @@ class Wanted:
     near: str | None = None
 
     def some(self, which: NDArray[Any]) -> Wanted:
-        """Those at some places, in that order, or where a mask is True."""
+        """The rows at some positions, in that order, or where a mask is True."""
         return replace(self, label=self.label[which], rank=self.rank[which], size=self.size[which])
 
     def then(self, more: Wanted) -> Wanted:
@@ -68,7 +68,7 @@ class Wanted:
 
 
 def salt_of(rng: Generator) -> str:
-    """A salt for the keys of ids and documents, so that each seed gives another order."""
+    """A salt for the keys of ids and documents, so that each seed gives a different order."""
     return f"{int(rng.integers(1 << 62)):016x}"
 
 
@@ -80,11 +80,10 @@ def hashed(salt: str, value: str) -> str:
 def fetch_rows(view: TableView, wanted: Wanted, salt: str, order: str | None) -> pd.DataFrame:
     """The requested rows, in that order.
 
-    ``order`` ranks the rows of a group by something other than chance. Groups of very many rows are
-    first cut by the last characters of the ids, where ranks are by chance: any rank is then as
-    good as any other, and only few rows are hashed. Where the engine knows the places of rows,
-    groups are found by the columns that make them, and nothing else is read but near the chosen
-    rows.
+    ``order`` ranks the rows of a group by something other than chance. If ranks are random, very
+    large groups are first divided by the last characters of the ids: any rank is as good as any
+    other, and only few rows are hashed. If the engine knows the positions of rows, groups are found
+    by the columns that define them, and other columns are read only near the chosen rows.
     """
     import pandas as pd
 
@@ -105,9 +104,8 @@ def fetch_numbers(
 ) -> pd.DataFrame:
     """The columns ``wanted.ranks`` of the requested rows, in that order.
 
-    Tied rows are equal in these columns, so no id needs to be read. The
-    rows of all groups that were searched are kept under a name, to fetch some of them from; those
-    of giant ones are not.
+    Tied rows are equal in these columns, so no id needs to be read. The rows of all searched
+    groups, except giant ones, are kept under a name, so that some can be fetched later.
     """
     import pandas as pd
 
@@ -139,18 +137,17 @@ def fetch_numbers(
 def _check_complete(found: pd.DataFrame, wanted: Wanted) -> None:
     if len(found) != len(wanted.rank) or not found.index.is_unique:
         raise DataError(
-            f"{len(wanted.rank)} rows were expected, but {len(found)} came back. Did the files "
-            "change "
-            "meanwhile? Draw again."
+            f"{len(wanted.rank)} rows were expected, but {len(found)} were found. Did the files "
+            "change in the meantime? Draw again."
         )
 
 
 def _parts(
     view: TableView, wanted: Wanted, salt: str, *, whole: bool = False
 ) -> Iterator[tuple[IntArray, Wanted, Part | None]]:
-    """Places of the rows wanted, the rows themselves, and the parts that giant groups are cut into.
+    """Positions of the wanted rows, the rows themselves, and the parts of giant groups.
 
-    Groups stay ``whole`` where their order is not by chance.
+    Groups stay ``whole`` if their order is not random.
     """
     giant = wanted.size > (np.inf if whole else _GIANT)
     for which in (np.flatnonzero(~giant), np.flatnonzero(giant)):
@@ -165,9 +162,7 @@ def _parts(
 def _asked(
     view: TableView, wanted: Wanted, sub: Part | None
 ) -> tuple[pd.DataFrame, list[str], str, str]:
-    """The table ``wanted_`` to add, the names of what makes its groups, and as SQL common tables
-    and a FROM clause that give the rows ``c`` of these groups.
-    """
+    """The table ``wanted_``, its group keys, and SQL (common tables, FROM) for their rows ``c``."""
     import pandas as pd
 
     ask = pd.DataFrame({"cell_": wanted.label, "rank_": wanted.rank + 1})
@@ -192,13 +187,13 @@ def _match(keys: list[str]) -> str:
 def _fetch(
     view: TableView, wanted: Wanted, salt: str, order: str | None, sub: Part | None
 ) -> pd.DataFrame:
-    """Rows of groups, or of their parts ``sub``, with ``place_``, which row was wanted."""
+    """Rows of groups, or of their parts ``sub``, with ``place_``, the index of the wanted row."""
     columns = view.columns.shown
     ask, keys, cells, near = _asked(view, wanted, sub)
     match = _match(keys)
     view.engine._add("wanted_", ask)
-    # Any order will do that is the same for every engine, since wanted ranks are by chance: that of
-    # the metrics is at hand, and ids are read only where it leaves a choice.
+    # Any order that is the same for every engine is valid, since wanted ranks are random: the order
+    # of the metrics is available, and ids are read only for ties.
     ranks = [c for c in columns if c.startswith("m")] if order is None else [order]
     ranks = ranks if wanted.ranks is None else list(wanted.ranks)
     if view.placed and ranks and ranks != ["id_"]:
@@ -232,13 +227,13 @@ def _fetch_placed(
     view: TableView, ask: pd.DataFrame, keys: list[str], near: tuple[str, str], match: str,
     ranks: list[str], salt: str | None,
 ) -> pd.DataFrame:  # fmt: skip
-    """The same by where rows lie, for engines that know it.
+    """The same by position of rows, for engines that know it.
 
-    The columns that make groups (``keys``) and ``ranks`` decide which rows are near the wanted
-    ones. Ids and texts are read for the chosen rows only, and for those that tie with them: ties go
-    by the md5 of salt and id, or by the ids. ``ask`` is the table ``wanted_``; ``near`` are common
-    tables and a FROM clause that give the rows ``c`` of the wanted groups ``w``, which ``match``
-    compares.
+    The columns that define groups (``keys``) and ``ranks`` decide which rows are near the wanted
+    ones. Ids and texts are read only for the chosen rows and for rows tied with them: ties are
+    resolved by the md5 of salt and id, or by the ids. ``ask`` is the table ``wanted_``; ``near``
+    are common tables and a FROM clause that give the rows ``c`` of the wanted groups ``w``, which
+    ``match`` compares.
     """
     engine, columns = view.engine, view.columns.shown
     tables, source = near
@@ -258,8 +253,7 @@ def _fetch_placed(
         FROM ranked_ AS c INNER JOIN heads_ AS w ON {match} AND c.first_ = w.first_""",
         _FETCHING,
     )
-    # The row number is asked for by itself first: a scan that looks for one column alone skips
-    # what it need not read.
+    # Query the row number alone first: a scan of one column skips what it need not read.
     fetched = ", ".join(f"p.{name}" for name in ["id_", *columns])
     found = engine._frame(
         f"""SELECT {own}, c.first_, {fetched} FROM ties_ AS c INNER JOIN (
@@ -322,7 +316,7 @@ class Groups:
     cost_sd: FloatArray | None = None
 
     def merged(self, into: IntArray) -> MergedGroups:
-        """Some put together: ``into`` says for each group to which one it belongs."""
+        """Merge groups: ``into`` gives the new group of each."""
         return MergedGroups(self, into)
 
     def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
@@ -344,7 +338,7 @@ class MergedGroups:
         return np.bincount(self.into, self.parts.size).round().astype(np.int64)
 
     def merged(self, into: IntArray) -> MergedGroups:
-        """Some put together once more."""
+        """Merge groups once more."""
         return MergedGroups(self.parts, into[self.into])
 
     def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
@@ -368,8 +362,8 @@ def score_bins(view: TableView, score: str, bins: int, size: int) -> MergedGroup
 def score_cells(view: TableView, score: str, size: int, in_cell: int, most: int) -> Groups:
     """Cells of a fine histogram, about as many rows in each, at most two to the power ``most``.
 
-    ``score`` is standardised. x/(1+|x|) brings the whole line to the range from −1 to 1 by basic
-    arithmetic alone, which every engine does alike to the last bit, so that a far outlier takes
+    ``score`` is standardised. x/(1+|x|) maps the whole line to the range from −1 to 1 using only
+    basic arithmetic, which is identical in every engine to the last bit, so that far outliers take
     no cells from the others.
     """
     z = f"({score})"
@@ -396,8 +390,8 @@ def locate(
     """Find the document of the line at each position.
 
     ``groups`` is a table of labels and sizes. The line is in the order of the md5 of salt and
-    label; ``most`` keeps documents of that many rows and more out of it. Sizes are summed up by the
-    first digits of the md5, so that only the documents near the positions are ever sorted.
+    label; documents with ``most`` rows or more are left out. Sizes are summed by the first digits
+    of the md5, so that only the documents near the positions are ever sorted.
     """
     digits = max(_DIGITS, ceil(log(16 * len(positions), 16)))
     import pandas as pd
@@ -427,7 +421,7 @@ def locate(
     engine._drop("line_")
     sizes = near["size"].to_numpy().astype(np.int64)
     bucket = near["key_"].str[:digits].to_numpy()
-    # Where each document starts on the line: the start of its bucket, and those before it there.
+    # Where each document starts on the line: the start of its bucket plus the documents before it.
     before = sizes.cumsum() - sizes
     new = np.concatenate([[True], bucket[1:] != bucket[:-1]])
     start = before - before[new][new.cumsum() - 1] + first[np.searchsorted(names, bucket)]

@@ -1,4 +1,4 @@
-"""A pool that stays on disk: Parquet files, and an engine that reads what is needed of them."""
+"""A pool that stays on disk: Parquet files, and an engine that reads only what is needed."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from fewgold.stored.sources import (
 if TYPE_CHECKING:
     import pandas as pd
 
-# Ends the name of a column that holds probabilities of a pass instead of spreads.
+# Suffix of a column name that holds probabilities of a pass instead of spreads.
 _PROBABILITY = ":probability"
-# Files up to this many are asked one by one for the ends of their columns, told by their footers.
+# Up to this many files, min/max are read from each Parquet footer.
 _ONE_BY_ONE = 500
 
 
 class StoredPool:
     """A pool in Parquet files, as large as the disk allows, that is never loaded into memory.
 
-    It is drawn from like a `Pool`: ``sampler.draw(pool, 500, rng=7)`` fetches the 500 rows that
-    were chosen, and estimators take the ratings as usual. Which rows a seed chooses depends on ids,
-    documents and metrics alone: not on how rows are spread over files, on threads or the engine.
+    It is drawn from like a `Pool`: ``sampler.draw(pool, 500, rng=7)`` fetches the 500 chosen rows,
+    and estimators use the ratings as usual. Which rows a seed chooses depends only on ids,
+    documents and metrics, not on files, threads or the engine.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class StoredPool:
         ColumnRoles, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
         against all others, and for all rows by `check_ids`.
     order
-        The column that says in which order segments stand in their document, for samplers that
-        take consecutive ones. Ids by default.
+        The column with the order of segments within their document, for samplers that take
+        consecutive ones. Ids by default.
     spread
         The column of expected spreads of ratings that uneven chances follow, as in `Pool`;
-        ``"judge_p:probability"`` for a judge's probability q of a pass, which stands for √(q(1−q)).
+        ``"judge_p:probability"`` for a judge's probability q of a pass, converted to √(q(1−q)).
     engine
         `DuckDB` by default, in this process; `Spark` for a cluster.
 
@@ -121,7 +121,7 @@ class StoredPool:
         files = tuple(f"({columns.select(one, bare)})" for one in each)
         self._scan = Scan(replace(view, files=files))
 
-    #: Some candidates, where a budget is searched for that pays for uneven chances.
+    #: Candidates used in the search for what a cost budget buys with uneven chances.
     _trial: Candidates | None = None
 
     @classmethod
@@ -132,7 +132,7 @@ class StoredPool:
 
     @classmethod
     def of(cls, pool: Any, *, engine: Engine | None = None) -> StoredPool:
-        """A pool in memory as if on disk: a seed draws the same sample as from files."""
+        """Use a pool in memory as if on disk: a seed draws the same sample as from files."""
         import pandas as pd
 
         engine = DuckDB() if engine is None else engine
@@ -149,7 +149,7 @@ class StoredPool:
                 named[role] = f"{role} "
         if "cost" in named:
             named["cost"] = CostTerms(0.0, 1.0, named["cost"], False)
-        # By numbers: engines take BLEU and bleu for the same name.
+        # Numbered names, since engines treat BLEU and bleu as the same name.
         table |= {f"metric {k}": v for k, v in enumerate(pool.metrics.values())}
         table |= {f"text {k}": v for k, v in enumerate(pool.texts.values())}
         frame = pd.DataFrame(table)
@@ -162,7 +162,7 @@ class StoredPool:
         )  # fmt: skip
         types = {c: "BIGINT" if v.dtype.kind in "iu" else "VARCHAR" for c, v in table.items()}
         view = _view(engine, source, columns, types)
-        # From here on columns go by the names of the pool; only the table has others.
+        # From here on columns have the names of the pool; only the table has other names.
         columns = replace(
             columns, metrics=tuple(pool.metrics), texts=tuple(pool.texts),
             orientation=dict(pool.orientation),
@@ -171,7 +171,7 @@ class StoredPool:
 
     @staticmethod
     def _peek(paths: Paths, engine: Engine, rows: int = 1000) -> pd.DataFrame:
-        """The first rows of the files, all columns, to see what there is."""
+        """The first rows of the files with all columns, for inspection."""
         name = f"files_{next(NUMBERS)}"
         engine._attach(name, find_files(paths))
         found = engine._frame(f"SELECT * FROM {name} LIMIT {rows}", "Looking at the columns")
@@ -194,10 +194,10 @@ class StoredPool:
         self.engine.close()
 
     def check_ids(self) -> None:
-        """Refuse ids that occur twice anywhere: a pass that takes time and room on disk."""
+        """Refuse ids that occur twice anywhere; this pass takes time and disk space."""
         self._scan.view.refuse_twice()
 
-    # What every pool can be asked: see `Population`.
+    # The interface of every pool: see `Population`.
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -258,8 +258,8 @@ class StoredPool:
         names = [f"metric {name}" for name in self.metrics]
         names += ["spread"] * self._has_spread + ["cost"] * self._has_cost
         for name, low, high, mean in zip(names, m.low, m.high, m.mean, strict=True):
-            # Where the mean lies between the ends, times π, so that it is never at a tie: means of
-            # scores with few digits are, and their last bits differ from one pass to another.
+            # The position of the mean between the ends, times π to avoid rounding ties: means of
+            # scores with few digits are often at a tie, and their last bits differ between passes.
             place = (mean / 2 - low / 2) / ((high / 2 - low / 2) or 1.0) * np.pi
             found[name] = f"{low!r} {high!r} {place:.6f}"
         return {k: hashlib.sha256(v.encode()).hexdigest()[:12] for k, v in found.items()}
@@ -319,8 +319,8 @@ class StoredPool:
         missing = sorted(set(names) - set(found["id_"]))
         if missing:
             raise DataError(
-                f"{len(missing)} of {len(names)} ids are not in the pool, first {missing[0]!r}. Is "
-                "it the same pool?"
+                f"{len(missing)} of {len(names)} ids are not in the pool, first {missing[0]!r}. "
+                "Is this the same pool?"
             )
         if not found["id_"].is_unique:
             refuse_id(found["id_"][found["id_"].duplicated()].iloc[0])
@@ -340,15 +340,14 @@ class StoredPool:
         fewer = len(self) - len(left)
         if fewer != len(names):
             raise DataError(
-                f"{len(names)} ids were to be left out, and {fewer} rows have them. Ids must "
-                "differ: look for those that occur twice with check_ids(), and see that it is the "
-                "same pool."
+                f"{len(names)} ids should be left out, but {fewer} rows have them. Ids must be "
+                "unique: find duplicates with check_ids(), and check that this is the same pool."
             )
         return left
 
 
 def _view(engine: Engine, source: str, columns: ColumnRoles, types: Mapping[str, str]) -> TableView:
-    """A table under the names inside."""
+    """A table with internal column names."""
     unknown = set(columns.orientation) - set(columns.metrics)
     if unknown:
         raise UnknownNameError("metric in orientation", sorted(unknown)[0], columns.metrics)
@@ -360,16 +359,16 @@ def _view(engine: Engine, source: str, columns: ColumnRoles, types: Mapping[str,
 class Excerpt(Pool):
     """A `Pool` of which only the drawn rows are in memory.
 
-    Its size, and the means and spreads by which metrics are standardised, are those of the whole
-    pool, so that estimates are the same as if all of it were in memory. Rows are counted
-    from 0 in the order in which they were drawn.
+    Its size, and the means and spreads used to standardise metrics, are those of the whole pool, so
+    estimates are the same as if all of it were in memory. Rows are counted from 0 in the order in
+    which they were drawn.
     """
 
     store: StoredPool
 
     @classmethod
     def from_rows(cls, store: StoredPool, frame: Any) -> Excerpt:
-        """From a frame with the columns of the store's own names."""
+        """Build from a dataframe with internal column names."""
         columns = store._scan.columns
         part = object.__new__(cls)
 
@@ -418,8 +417,8 @@ class Excerpt(Pool):
 
     def take(self, rows: IntArray) -> Pool:
         raise DesignError(
-            "rows of a pool on disk that were not drawn are not in memory. Draw from the pool "
-            "itself, or load it whole with Pool.from_file."
+            "only the drawn rows of a pool on disk are in memory. Draw from the pool itself, or "
+            "load all of it with Pool.from_file."
         )
 
     @property
@@ -477,7 +476,7 @@ class Excerpt(Pool):
     def _columns(self) -> dict[str, FloatArray]:
         return {}
 
-    # What every pool can be asked is asked of the whole.
+    # The interface of every pool refers to the whole pool.
 
     @property
     def _rows_in_memory(self) -> bool:
@@ -507,10 +506,10 @@ class Excerpt(Pool):
 class Candidates(Pool):
     """Rows of a pool on disk, from which a sample is drawn in memory.
 
-    It is a pool by itself, of as many segments as there are rows, but metrics and cost are
-    standardised by the means and spreads of the whole, rounded so that a seed always draws the
-    same. The imbalance of the rows against the whole pool is therefore visible. Ids and texts are
-    fetched for those that are drawn.
+    It is a pool with one segment per row, but metrics and cost are standardised with the means and
+    spreads of the whole pool, rounded so that a seed always draws the same sample. The imbalance of
+    the rows relative to the whole pool is therefore visible. Ids and texts are fetched only for
+    drawn rows.
     """
 
     store: StoredPool
@@ -542,7 +541,7 @@ class Candidates(Pool):
         return part
 
     def fetch(self, rows: IntArray) -> Excerpt:
-        """Some of the rows with ids and texts."""
+        """Fetch some of the rows with ids and texts."""
         return self.store._rows(self.wanted.some(rows), self.salt)
 
     def forget(self) -> None:
@@ -585,9 +584,7 @@ def reopen(
 ) -> StoredPool:
     """Open the pool of a record, with paths relative to ``folder``, or at ``path``."""
     if path is None and not record["path"]:
-        raise DataError(
-            "the location of the pool was not recorded. Say which files it is with --pool."
-        )
+        raise DataError("the location of the pool was not recorded. Give its files with --pool.")
     # Joining to an absolute path leaves it as it is.
     paths = [p if "://" in p else str(folder / p) for p in record["path"] or ()]
     engine = make_engine(record["engine"]) if engine is None else engine
@@ -596,4 +593,4 @@ def reopen(
     except DataError as error:
         if path is not None or error.code != "missing":
             raise
-        raise DataError(f"{error} If the pool has moved, say where it is with --pool.") from None
+        raise DataError(f"{error} If the pool has moved, give its path with --pool.") from None

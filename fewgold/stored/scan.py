@@ -45,8 +45,8 @@ class PoolMoments:
     high: FloatArray
     first_id: str
     last_id: str
-    #: Deviations are counted from here and then from `above`: a mean far from 0 has too few digits
-    #: for a small spread.
+    #: Deviations are taken from here and then from `above`, since a mean far from 0 has too few
+    #: digits for a small spread.
     pivot: FloatArray
     above: FloatArray
 
@@ -73,12 +73,12 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     row = _ends(view, [*labels, *names], names)
     size = int(row["size"])
     if not size:
-        raise DataError("the pool is empty. Expected at least one segment.")
+        raise DataError("the pool is empty; expected at least one segment.")
     for c, what in labels.items():
         if int(row[f"known_{c}"]) < size:
             raise DataError(
-                f"{what} are missing for {size - int(row[f'known_{c}'])} of {size} rows. Give "
-                "every row one, or leave those rows out."
+                f"{what} are missing for {size - int(row[f'known_{c}'])} of {size} rows. Fill "
+                "them in, or remove those rows."
             )
     low, high = (np.array([row[f"{k}_{c}"] for c in names], dtype=np.float64) for k in _ENDS)
     whole_numbers = all(int(row[f"known_{c}"]) == size for c in names)
@@ -88,18 +88,18 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     if columns.probability:
         if low[at] < 0 or high[at] > 1:
             raise DataError(
-                f"probabilities lie between 0 and 1; those of {columns.spread!r} lie from "
+                f"probabilities lie between 0 and 1; those of {columns.spread!r} range from "
                 f"{low[at]:g} to {high[at]:g}. If they are spreads, leave out ':probability'."
             )
-        low[at], high[at] = 0.0, 0.5  # where √(q(1−q)) lies: only its own pass tells more
+        low[at], high[at] = 0.0, 0.5  # the range of √(q(1−q)); its own pass is more precise
     mean, sd, pivot, above = _sums(view, names, low, high, size)
-    if not np.isfinite(mean).all():  # not every writer tells of what is no number in its footers
+    if not np.isfinite(mean).all():  # not every writer records NaN in its footers
         _refuse_broken(view, dict(zip(names, called, strict=True)))
     for k, name in enumerate(columns.metrics):
         if whole and size > 1 and low[k] == high[k]:
             raise DataError(
-                f"metric {name!r} is constant ({low[k]:g} for all {size} segments), so it says "
-                "nothing. Leave it out, or check the column."
+                f"metric {name!r} is constant ({low[k]:g} for all {size} segments), so it "
+                "carries no information. Leave it out, or check the column."
             )
     if columns.spread is not None and (low[at] < 0 or not mean[at] > 0):
         raise DataError(
@@ -150,9 +150,9 @@ def _sums(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Means and standard deviations, and the pivots of deviations, in two steps.
 
-    Counted from the middle of each range and in units of its half, numbers lie from −1 to 1, so
-    that plain sums neither overflow nor lose digits, unless nearly all lie close together and few
-    far off: those are counted once more, from the mean.
+    Relative to the middle of each range and in units of half its width, numbers are between −1 and
+    1, so plain sums neither overflow nor lose digits, unless nearly all are close together and a
+    few far off: then a second pass is relative to the mean.
     """
     pivot = low / 2 + high / 2
     half = np.maximum(high / 2 - low / 2, np.finfo(float).tiny)
@@ -188,14 +188,15 @@ def _about(
     return np.array(found[0]) / size, np.array(found[1]) / size
 
 
-# Rows in a cell of a fine line of scores, about, and its most cells as a power of two.
+# Approximate rows per cell of a fine line of scores, and its largest number of cells as a power of
+# two.
 _FINE = (20, 22)
 
 
 class Scan:
     """The queries of samplers and estimators about a pool on disk.
 
-    ``whole`` is False for what is left of a pool once some of its segments are taken.
+    ``whole`` is False for the rest of a pool after some of its segments were taken.
     """
 
     def __init__(self, view: TableView, *, whole: bool = True) -> None:
@@ -238,7 +239,7 @@ class Scan:
 
     @property
     def counted_documents(self) -> bool:
-        """Whether documents have been counted already, so that asking costs nothing."""
+        """Whether documents have already been counted, so that the number is available at once."""
         return "doc_" in self._counts
 
     @cached_property
@@ -248,7 +249,7 @@ class Scan:
         return int(self.view.row(f"SELECT count(*) AS n FROM {table}", "Counting")["n"])
 
     def _counted(self, column: str) -> str:
-        """A table of the values of a column and how many segments have each."""
+        """A table of the values of a column and their numbers of segments."""
         if column == "document" and self.columns.document is None:
             raise DataError(
                 "this needs documents, and the pool has none. Name their column "
@@ -267,7 +268,7 @@ class Scan:
         return self._counts[label]
 
     def sizes(self, column: str) -> tuple[IntArray, IntArray]:
-        """The sizes that groups of a column have, and how many groups have each."""
+        """The sizes of a column's groups, and how many groups have each size."""
         sql = f"SELECT size, count(*) AS n FROM {self._counted(column)} GROUP BY 1 ORDER BY 1"
         found = self.view.engine._frame(sql, "Counting strata")
         return found["size"].to_numpy(np.int64), found["n"].to_numpy(np.int64)
@@ -284,7 +285,7 @@ class Scan:
     def numbers(self, wanted: Wanted, salt: str) -> tuple[pd.DataFrame, Wanted]:
         """Numbers and documents of the requested rows, in that order, without ids and texts.
 
-        Also returns a key with which these rows are found faster again, until `forget`.
+        Also returns a key for finding these rows faster, until `forget`.
         """
         documents = ["doc_"] * (self.columns.document is not None)
         wanted = replace(wanted, ranks=(*self.columns.numbers, *documents))
@@ -300,14 +301,14 @@ class Scan:
     def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> pd.DataFrame:
         """The requested rows, in that order."""
         found = fetch_rows(self.view, wanted, salt, order)
-        # Chosen ids that other rows have too are refused: answers could not be told apart.
+        # Chosen ids that occur in other rows are refused, since answers could not be matched.
         self.view.refuse_twice(found["id_raw"])
         return found
 
     def groups(self, column: str, least: int = 0, *, detailed: bool = False) -> Groups:
         """The strata that a column makes, those of at least ``least`` segments, sorted by label.
 
-        ``detailed`` ones come with the spread of the composite and with costs.
+        ``detailed`` groups include the spread of the composite and costs.
         """
         by = self.label(column)
         if not detailed:
@@ -327,7 +328,7 @@ class Scan:
         return Groups(by, found["label"].to_numpy(), found["size"].to_numpy(np.int64), **more)
 
     def bins(self, metric: str | None, bins: int) -> MergedGroups:
-        """Bins of about as many segments of similar scores."""
+        """Bins of similar scores with about equal numbers of segments."""
         return score_bins(self.view, self.score(metric), bins, self.moments.size)
 
     def score_line(self) -> Groups:
@@ -372,7 +373,7 @@ class Scan:
         return self._linear(names, weights)
 
     def _linear(self, names: Sequence[str], weights: FloatArray, *, rounded: bool = True) -> str:
-        """Σ weight · standardised metric as SQL; what decides on bins is `rounded`."""
+        """Σ weight · standardised metric as SQL; bins are decided with `rounded` values."""
         parts = []
         for name, weight in zip(names, weights, strict=True):
             column = self.columns.metric(name)
@@ -387,9 +388,10 @@ class Scan:
     def rounded(self, k: int, weight: float = 1.0) -> tuple[float, float]:
         """Mean of the k-th number and ``weight`` over its standard deviation, rounded.
 
-        Threads sum up in any order, so the last digits of moments differ between two runs. What
-        decides which rows are drawn must not. Means are rounded to multiples of 1/π of a digit: at
-        those of a digit itself, means of scores with few digits would often lie at a tie.
+        Threads sum in any order, so the last digits of moments differ between runs. Values that
+        decide which rows are drawn must not differ. Means are rounded to multiples of 1/π of a
+        digit, since with multiples of a digit the means of scores with few digits would often be
+        ties.
         """
         mean, scale = float(self.moments.mean[k]), float(self.moments.scale[k])
         slope = weight / scale
@@ -402,7 +404,7 @@ class Scan:
 
     @cached_property
     def composite_weights(self) -> tuple[list[str], FloatArray]:
-        """Metrics of the composite and their weights, as `Pool.composite` has them."""
+        """Metrics of the composite and their weights, as in `Pool.composite`."""
         if not self.metrics:
             raise DataError(
                 "this needs automatic metrics, and the pool has none. Name their columns "
@@ -481,5 +483,5 @@ class Scan:
 
 
 def _known(label: str) -> str:
-    """A label as SQL; rows without one share one. Documents were checked to be there."""
+    """A label as SQL; rows without one share an empty label. Documents are known to be present."""
     return label if label == "doc_" else f"coalesce({label}, '')"

@@ -28,15 +28,15 @@ Paths: TypeAlias = str | Path | Sequence[str | Path]
 _SUFFIXES = (".parquet", ".pq")
 _PATTERN = set("*?[")
 _SHOWN = 3
-#: Numbers for the names of tables, so that pools of one engine do not meet.
+#: Numbers for the names of tables, so that pools sharing an engine do not collide.
 NUMBERS = count()
 
 
 def find_files(paths: Paths) -> list[str]:
     """The Parquet files that ``paths`` name, each once, sorted.
 
-    A folder means all Parquet files in it and below; hidden ones, and those of writers that
-    are not yet done (``_temporary``), are left out.
+    A folder means all Parquet files in it and below, except hidden ones and those of unfinished
+    writers (``_temporary``).
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     found: set[str] = set()
@@ -67,8 +67,8 @@ def find_files(paths: Paths) -> list[str]:
     wrong = sorted(f for f in found if not f.lower().endswith(_SUFFIXES) and "://" not in f)
     if wrong:
         raise DataError(
-            f"several files at once must be Parquet; {wrong[0]!r} does not end in .parquet. Give "
-            "one table of another kind, or turn it into Parquet first."
+            f"several files at once must be Parquet; {wrong[0]!r} does not end in .parquet. "
+            "Give a single file of another kind, or convert to Parquet first."
         )
     return sorted(found)
 
@@ -105,8 +105,8 @@ def check_files(engine: DuckDB, files: Sequence[str], wanted: dict[str, str]) ->
 
 
 def _top_level(schema: pd.DataFrame) -> Iterator[tuple[str, str, Any]]:
-    """File, name and type of columns, without the fields inside of them."""
-    inside: list[int] = []  # how many fields are still to come at each depth
+    """File, name and type of columns, without nested fields."""
+    inside: list[int] = []  # number of fields remaining at each depth
     for file, name, type_, fields in schema.itertuples(index=False):
         if len(inside) == 1:
             yield file, name, type_
@@ -153,8 +153,7 @@ class ColumnRoles:
     """The roles of columns, as in `Pool.from_table`, and the order inside documents.
 
     ``probability`` says that the expected spread is that of a pass or fail rating with this
-    probability. Inside, columns have names of their own, so that no query depends on what users
-    call them.
+    probability. Internally, columns have fixed names, so that no query depends on the users' names.
     """
 
     id: str
@@ -204,9 +203,9 @@ class ColumnRoles:
             raise DataError("a metric was named twice. Name each once.")
 
     def select(self, source: str, types: Mapping[str, str]) -> str:
-        """The query that gives every column its name inside.
+        """The query that gives every column its internal name.
 
-        Ids and documents come back as they are if they are whole numbers, else as text: Python
+        Ids and documents are returned unchanged if they are whole numbers, else as text: Python
         writes dates or decimals differently from engines, and a top-up would not find its own ids.
         """
 
@@ -221,12 +220,12 @@ class ColumnRoles:
                 f"CAST({quoted(self.document)} AS VARCHAR) AS doc_",
             ]
         for k, m in enumerate(self.metrics):
-            # Ends of the raw column are told by the footers of the files, those of a cast are not.
+            # File footers hold min/max of the raw column, but not of a cast.
             parts += [f"{quoted(m)} AS m{k}_raw", f"CAST({quoted(m)} AS DOUBLE) AS m{k}_"]
         if self.spread is not None:
             raw_spread = quoted(self.spread)
             spread = f"CAST({raw_spread} AS DOUBLE)"
-            if self.probability:  # none where it is no probability, which is refused later
+            if self.probability:  # NULL if it is not a probability, which is refused later
                 inside = f"{spread} BETWEEN 0 AND 1"
                 spread = f"CASE WHEN {inside} THEN sqrt({spread} * (1.0e0 - {spread})) END"
             parts += [f"{raw_spread} AS spread_raw", f"{spread} AS spread_"]
@@ -247,21 +246,21 @@ class ColumnRoles:
         return f"SELECT {', '.join(parts)} FROM {source}"
 
     def metric(self, name: str) -> str:
-        """A metric's name inside."""
+        """A metric's internal name."""
         if name not in self.metrics:
             raise UnknownNameError("metric", name, self.metrics)
         return f"m{self.metrics.index(name)}_"
 
     @property
     def numbers(self) -> list[str]:
-        """The columns of numbers inside: metrics, expected spread, cost."""
+        """The internal columns of numbers: metrics, expected spread, cost."""
         found = [f"m{k}_" for k in range(len(self.metrics))]
         found += ["spread_"] if self.spread is not None else []
         return found + (["cost_"] if self.cost is not None else [])
 
     @property
     def shown(self) -> list[str]:
-        """The columns inside that a chosen row is fetched with."""
+        """The internal columns fetched for a chosen row."""
         found = ["id_raw"] + (["doc_raw"] if self.document is not None else [])
         found += self.numbers
         found += ["sys_"] if self.system is not None else []
@@ -289,8 +288,8 @@ class ColumnRoles:
 class TableView:
     """A table of an engine, with internal column names and their roles.
 
-    ``placed`` says whether the engine knows where rows lie. ``files`` are the same table file by
-    file, where it is worth reading the ends of columns from the footers.
+    ``placed`` says whether the engine knows the positions of rows. ``files`` is the same table file
+    by file, if it pays to read min/max of columns from the footers.
     """
 
     engine: Engine
@@ -311,7 +310,7 @@ class TableView:
 
     @contextmanager
     def ids_table(self, ids: Iterable[Any]) -> Iterator[str]:
-        """The name of a table of ids, which is dropped at the end."""
+        """The name of a temporary table of ids, dropped at the end."""
         name = f"ids_{next(NUMBERS)}"
         self.add_ids(name, ids)
         yield name
@@ -326,7 +325,7 @@ class TableView:
                 "Comparing ids",
             )
         else:
-            # Counted here: engines may count all ids of the table before they join.
+            # Counted in Python: engines may count all ids of the table before they join.
             with self.ids_table(ids) as asked:
                 found = self.engine._frame(
                     f"SELECT p.id_ FROM {self.table} AS p INNER JOIN {asked} AS a ON p.id_ = a.id_",
@@ -340,6 +339,7 @@ class TableView:
 def refuse_id(twice: Any) -> NoReturn:
     """Say that an id occurs more than once, and what to do."""
     raise DataError(
-        f"ids must differ; {str(twice)!r} occurs more than once. If the files hold several systems "
-        "or raters, keep one of them; if ids start anew in each file, make ids of file and row."
+        f"ids must differ; {str(twice)!r} occurs more than once. If the files hold several "
+        "systems or raters, keep one of them; if ids start again in each file, combine file and "
+        "row into one id."
     )

@@ -25,10 +25,10 @@ _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 
 
 def read_files(session: Any, files: Sequence[str]) -> Any:
-    """All files as a data frame of Spark. What is missing in a file is null.
+    """All files as a Spark dataframe. Columns missing in a file become null.
 
-    Where files have whole numbers and decimals in one column, all become decimals. A file
-    that Spark passes over is an error.
+    If files have whole numbers and decimals in one column, all become decimals. A file that Spark
+    skips is an error.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -36,8 +36,8 @@ def read_files(session: Any, files: Sequence[str]) -> Any:
     hidden = [f for f in files if Path(f).name.startswith(("_", "."))]
     if hidden:
         raise DataError(
-            f"Spark passes over files whose names start with '_' or '.': {hidden[0]}. Rename them, "
-            "or leave them out."
+            f"Spark skips files whose names start with '_' or '.': {hidden[0]}. Rename them, or "
+            "leave them out."
         )
     folders: dict[str, list[str]] = {}
     for file in files:
@@ -54,8 +54,8 @@ def read_files(session: Any, files: Sequence[str]) -> Any:
     seen = len(set(whole.inputFiles()))
     if seen < len(set(files)):
         raise DataError(
-            f"Spark reads {seen} of {len(set(files))} files. Put them all into one folder and give "
-            "that, or leave the others out."
+            f"Spark reads {seen} of {len(set(files))} files. Put them all into one folder and "
+            "give that folder, or leave the others out."
         )
     return whole
 
@@ -86,7 +86,7 @@ def _address(file: str, *, exact: bool = False) -> str:
 
 
 def _by_schema(session: Any, files: Sequence[str]) -> list[Any]:
-    """The files one by one, their columns brought to types that all can have."""
+    """Read the files one by one, converting columns to common types."""
     parts = [_read(session, _root(f), [f]) for f in files]
     types = _agree(((p.schema, f) for p, f in zip(parts, files, strict=True)), common=True)
     return [
@@ -102,7 +102,7 @@ def _ticked(name: str) -> str:
 
 
 def _agree(schemas: Iterable[tuple[Any, str]], *, common: bool = False) -> dict[str, str]:
-    """The type of every column, one that all files can have if it is to be ``common``."""
+    """The type of every column; with ``common``, a type that suits all files."""
     found: dict[str, dict[str, str]] = {}
     for schema, file in schemas:
         for field in schema.fields:
@@ -127,10 +127,9 @@ def _agree(schemas: Iterable[tuple[Any, str]], *, common: bool = False) -> dict[
 
 
 _POLL = 0.2  # seconds between two looks at a job that is running
-_CHUNK = 1 << 17  # rows at a time where all rows must come by
+_CHUNK = 1 << 17  # rows at a time when all rows are read
 
-# The session is one of its own beside that of the user, so that these and the names of tables
-# are seen by nobody else.
+# The session is separate from the user's, so that these settings and table names stay private.
 _SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.ansi.enabled": "true",
@@ -139,27 +138,27 @@ _SETTINGS = {
     "spark.sql.files.ignoreMissingFiles": "false",
 }
 _PARTS = "spark.sql.shuffle.partitions"
-# What Spark and DuckDB write alike as text.
+# Types that Spark and DuckDB write identically as text.
 _SAME_TEXT = ("string", "tinyint", "smallint", "int", "bigint", "boolean", "date")
 
 
 class Spark:
-    """Spark, on this machine or a cluster, for pools that are too large for one machine.
+    """Spark, on this machine or a cluster, for pools too large for one machine.
 
     The same queries as with `DuckDB`, translated by ibis, and so the same samples.
 
     Parameters
     ----------
     session
-        A ``SparkSession``. By default the active one, and if there is none one is started, as
-        ``spark-submit`` or the Spark settings of the machine say, and stopped in the end.
+        A ``SparkSession``. By default the active one; if there is none, one is started with the
+        settings of ``spark-submit`` or of the machine, and stopped at the end.
     progress
         Called with what is being done and how much of it is done.
 
     Notes
     -----
-    Files must be where all machines of the cluster can read them. Views, cached tables and
-    settings are those of a session of its own, and are gone when the pool is closed.
+    Files must be readable by all machines of the cluster. Views, cached tables and settings belong
+    to a separate session, and disappear when the pool is closed.
     """
 
     def __init__(self, session: Any = None, *, progress: Progress | None = None) -> None:
@@ -170,7 +169,7 @@ class Spark:
             self._session.conf.set(key, value)
         self._context = session.sparkContext
         if self._context.master.startswith("local") and self._session.conf.get(_PARTS) == "200":
-            # The default is for clusters; on one machine most of the time would go into it.
+            # The default is meant for clusters; on one machine it would take most of the time.
             self._session.conf.set(_PARTS, str(4 * self._context.defaultParallelism))
         self._kept: dict[str, Any] = {}
         self._types: dict[str, dict[str, str]] = {}
@@ -196,7 +195,7 @@ class Spark:
 
         table = pa.Table.from_pandas(frame, preserve_index=False)
         plain = [pa.field(f.name, _plain(f.type)) for f in table.schema]
-        # Cached, since only then Spark knows that it is small and sends it to all the others.
+        # Cached, because only then does Spark know that it is small and broadcast it.
         self._cached(name, lambda: self._session.createDataFrame(table.cast(pa.schema(plain))))
 
     def _drop(self, name: str) -> None:
@@ -241,7 +240,7 @@ class Spark:
 
     @contextlib.contextmanager
     def _grouped(self, group: str, doing: str | None) -> Iterator[None]:
-        """Jobs that are started inside belong to a group that can be watched and cancelled."""
+        """Put the jobs started inside into a group that can be watched and cancelled."""
         keys = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
         before = [self._context.getLocalProperty(k) for k in keys]
         self._context.setJobGroup(group, f"fewgold: {doing or 'preparing'}", interruptOnCancel=True)
@@ -252,7 +251,7 @@ class Spark:
                 self._context.setLocalProperty(key, value)
 
     def _run(self, work: Callable[[], Any], doing: str | None) -> Any:
-        """Do some work in a thread of its own, so that it can be watched and interrupted."""
+        """Run a task in its own thread, so that it can be watched and interrupted."""
         from pyspark import InheritableThread
 
         if not self._end.alive:
@@ -280,7 +279,7 @@ class Spark:
                         raise KeyboardInterrupt
                     if doing is not None and self.progress is not None:
                         self.progress(doing, _share(self._context, group))
-        except BaseException:  # Ctrl-C, most of all
+        except BaseException:  # mostly Ctrl-C
             if begun:
                 self._context.cancelJobGroup(group)
                 thread.join()
@@ -292,10 +291,10 @@ class Spark:
 
 @contextlib.contextmanager
 def _noticed() -> Iterator[list[bool]]:
-    """Not empty once Ctrl-C was pressed: it is noted, and raised where no call to Java is open.
+    """Record Ctrl-C and raise it once no call to Java is open; not empty if it was pressed.
 
-    Spark's own handler calls Java from within whatever is being called, which may fail, and cancels
-    the jobs of everybody.
+    Spark's own handler calls Java from within the current call, which may fail, and cancels
+    everybody's jobs.
     """
     pressed: list[bool] = []
     if threading.current_thread() is not threading.main_thread():
@@ -309,10 +308,10 @@ def _noticed() -> Iterator[list[bool]]:
 
 
 def translated(sql: str, types: dict[str, dict[str, str]]) -> str:
-    """A query in the dialect of DuckDB as Spark understands it.
+    """Translate a query from DuckDB's dialect to Spark's.
 
     ``types`` has the columns of each table. Numbers and times that the two write differently are
-    refused as ids and labels, since then they would not draw the same sample.
+    refused as ids and labels, since the samples would differ.
     """
     import sqlglot
     from sqlglot import exp
@@ -326,12 +325,14 @@ def translated(sql: str, types: dict[str, dict[str, str]]) -> str:
                 if not type_.startswith((*_SAME_TEXT, "decimal")):
                     raise DataError(
                         f"the column {column.name!r} is of type {type_}, which Spark writes "
-                        "differently from others. Ids, documents and strata must be text or whole "
-                        "numbers: turn the column into one of these."
+                        "differently from other engines. Ids, documents and strata must be text "
+                        "or whole numbers: convert the column."
                     )
     for test in list(tree.find_all(exp.IsInf)):
         test.replace(sqlglot.parse_one(f"abs({test.this.sql()}) = CAST('Infinity' AS DOUBLE)"))
-    for words in list(tree.find_all(exp.Length)):  # of a list; in Spark it is that of a text only
+    for words in list(
+        tree.find_all(exp.Length)
+    ):  # length of a list; in Spark it is only that of a text
         if isinstance(words.this, exp.RegexpExtractAll):
             words.replace(exp.ArraySize(this=words.this))
     return str(tree.sql(dialect="spark"))
@@ -367,7 +368,7 @@ def _session(given: Any) -> tuple[Any, bool]:
 
 
 def _end(session: Any, kept: dict[str, Any], names: dict[str, Any], started: Any) -> None:
-    # The session, or all of Spark, may have been stopped by others.
+    # The session, or all of Spark, may already have been stopped.
     with contextlib.suppress(Exception):
         for found in kept.values():
             found.unpersist()
@@ -385,7 +386,7 @@ def _group() -> str:
 
 
 def _plain(type_: Any) -> Any:
-    """A type of Arrow that Spark knows: text for what is all missing, no dictionaries."""
+    """An Arrow type that Spark supports: text for all-missing columns, no dictionaries."""
     import pyarrow as pa
 
     if pa.types.is_null(type_) or pa.types.is_large_string(type_):
@@ -408,7 +409,7 @@ def _share(context: Any, group: str) -> float | None:
 
 @contextlib.contextmanager
 def _spoken() -> Iterator[None]:
-    """Errors of Spark as one sentence."""
+    """Turn Spark's errors into one sentence."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -425,7 +426,7 @@ def _spoken() -> Iterator[None]:
 
 
 def _said(error: Exception) -> str:
-    """What an error says, without the trace of Java that follows it."""
+    """The message of an error, without the Java stack trace."""
     lines = [line.strip() for line in str(error).strip().split("\n")]
     causes = [line for line in lines if line.startswith("Caused by: ")]
     return (causes[-1].removeprefix("Caused by: ") if causes else lines[0])[:400]
@@ -433,7 +434,7 @@ def _said(error: Exception) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """PySpark logs an error before it raises it; that it is raised is enough."""
+    """Silence PySpark's logging of errors, since they are raised anyway."""
     from pyspark.logger import PySparkLogger
 
     names = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
