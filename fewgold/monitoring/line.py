@@ -36,6 +36,8 @@ _FEWEST, _LATEST = 30, 1000
 _CALIBRATING = 4
 # Batches whose variance is expected of the next one.
 _WINDOW = 10
+# Ratings that differ from all others, below which nobody knows how many more of them there are.
+_HANDFUL = 5
 
 
 def monitor(
@@ -137,8 +139,7 @@ def monitor(
         "size": [b.size for b in parts], "value": line.values, "se": line.errors,
     }  # fmt: skip
     for name, share in ends.items():
-        made = line.together if name and not guaranteed else line.interval
-        pairs = [made(k, 1 - share[k], guaranteed) for k in range(len(parts))]
+        pairs = [line.interval(k, 1 - share[k], guaranteed, bool(name)) for k in range(len(parts))]
         table["low" + name], table["high" + name] = np.array(pairs).T
     table["judge"], table["difference"] = line.judged(base)
     table |= _running(line, confidence)
@@ -249,7 +250,7 @@ class _Scores:
         self.total = np.full(count, np.nan)  # variance of the scores themselves
         self.freedom = np.zeros(count)
         self.notes: list[str] = []
-        self._fits: dict[tuple[int, ...], tuple[Any, FloatArray, FloatArray] | None] = {}
+        self._fits: dict[tuple[int, ...], tuple[FloatArray, float] | None] = {}
         rated = [b.ratings for b in batches.parts if b.ratings is not None]
         self.metrics = list(rated[0].sample.pool.metrics) if rated else []
         self.can_bet = limits is not None and all(
@@ -315,12 +316,15 @@ class _Scores:
         fit = self._fitted(tuple(range(upto) if train is None else train))
         if fit is None:
             return None
-        model, centre, spread = fit
-        found = model.predict((own.sample.pool.matrix(self.metrics).T - centre) / spread)
+        slopes, start = fit
+        found = start + slopes @ own.sample.pool.matrix(self.metrics)
         return np.asarray(found if self.limits is None else np.clip(found, *self.limits))
 
-    def _fitted(self, train: tuple[int, ...]) -> tuple[Any, FloatArray, FloatArray] | None:
-        """A ridge regression on the latest ratings of these batches; None if there are too few."""
+    def _fitted(self, train: tuple[int, ...]) -> tuple[FloatArray, float] | None:
+        """Slopes and intercept of a ridge regression on the latest ratings of these batches.
+
+        None if there are too few.
+        """
         from sklearn.linear_model import RidgeCV
 
         if train in self._fits:
@@ -340,15 +344,16 @@ class _Scores:
             centre, spread = z.mean(0), z.std(0)
             spread = np.where(spread > 0, spread, np.inf)
             model = RidgeCV(np.geomspace(0.1, 1e4, 11)).fit((z - centre) / spread, y)
-            found = model, centre, spread
+            slopes = model.coef_ / spread
+            found = slopes, float(model.intercept_ - slopes @ centre)
         self._fits[train] = found
         return found
 
     def expected_unit(self, k: int) -> float:
         """The variance of a rating expected of batch k, from the latest before it."""
-        before = [j for j in range(k) if np.isfinite(self.unit[j])][-_WINDOW:]
-        if not before:
-            before = [k] if k < self.unit.size and np.isfinite(self.unit[k]) else []
+        before = np.flatnonzero(np.isfinite(self.unit[:k]))[-_WINDOW:]
+        if not before.size:
+            before = k + np.flatnonzero(np.isfinite(self.unit[k : k + 1]))
         guess = 0.0 if self.limits is None else PRIOR * (self.limits[1] - self.limits[0]) ** 2
         weight = 2.0 if guess else 0.0
         freedom = float(self.freedom[before].sum()) + weight
@@ -363,19 +368,78 @@ class _Scores:
         value = self.expected_unit(self.unit.size)
         return math.sqrt(value) if value >= 0 else math.nan
 
-    def interval(self, k: int, confidence: float, guaranteed: bool) -> tuple[float, float]:
+    def interval(
+        self, k: int, confidence: float, guaranteed: bool, one_of_many: bool = False
+    ) -> tuple[float, float]:
+        """The interval of one batch; ``one_of_many`` for one that has to hold with all others."""
         made, batch = self.made[k], self.batches.parts[k]
         if made is None:
             return math.nan, math.nan
-        if not guaranteed:
-            low, high = made.interval(confidence)
-            return float(low), float(high)
+        value = float(self.values[k])
+        if batch.rated == batch.size:
+            return value, value
+        if guaranteed:
+            return self._guaranteed(k, confidence)
+        low, high = self._approximate(k, confidence, one_of_many)
+        own = batch.ratings
+        few = self.errors[k] == 0 if own is None else _says_little(own)
+        if few:  # such ratings show next to nothing of the spread
+            first, last = self._careful(k, confidence, one_of_many)
+            low, high = min(low, first), max(high, last)
+        if self.limits is not None:
+            low, high = max(low, self.limits[0]), min(high, self.limits[1])
+        return min(low, value), max(high, value)
+
+    def _approximate(self, k: int, confidence: float, one_of_many: bool) -> tuple[float, float]:
+        """An interval by the variance and the skewness of the latest batches and this one.
+
+        Forty ratings of skewed scores, most of which are good, may have none of the bad ones. Then
+        their own interval is too narrow: it is missed more often than promised, and of 200 batches
+        that are to hold together, each of which may be missed once in 4,000 times, ten times as
+        often. The quantiles are Cornish and Fisher's (1937), and never less than Student's. The
+        variance of a batch by itself counts as well, since a batch may be more varied than those
+        before; far out in the tails, where a few ratings would make Student's quantile endless,
+        its mean with theirs.
+        """
+        batch = self.batches.parts[k]
+        chance = max(1 / batch.rated - 1 / batch.size, 0.0)
+        value = float(self.values[k])
+        used = np.flatnonzero(np.isfinite(self.unit[: max(k, _WINDOW) + 1]))[-_WINDOW - 1 :]
+        freedom = float(self.freedom[used].sum())
+        if freedom < 1:
+            return -math.inf, math.inf
+        latest = float(self.unit[used] @ self.freedom[used] / freedom)
+        own = float(self.unit[k]) if np.isfinite(self.unit[k]) else 0.0
+        t = float(stdtrit(freedom, (1 + confidence) / 2))
+        if one_of_many:
+            unit = max(latest, (latest + own) / 2)
+            half = t * math.sqrt(unit * chance)
+        else:
+            unit = max(latest, own)
+            student = float(stdtrit(max(self.freedom[k], 1.0), (1 + confidence) / 2))
+            half = max(t * math.sqrt(latest * chance), student * math.sqrt(own * chance))
+        skew = self._skewness(used) / math.sqrt(batch.rated)
+        more = skew * (t * t - 1) / 6 * math.sqrt(unit * chance)
+        return value - half - max(more, 0.0), value + half + max(-more, 0.0)
+
+    def _careful(self, k: int, confidence: float, one_of_many: bool) -> tuple[float, float]:
+        """An interval by what the scale allows, for a batch whose ratings are all about equal."""
+        made, own = self.made[k], self.batches.parts[k].ratings
+        assert made is not None
+        if own is None:
+            return tuple(map(float, made.interval(confidence)))  # type: ignore[return-value]
+        pass_or_fail = own.limits == (0.0, 1.0) and bool(np.isin(own.scores, (0.0, 1.0)).all())
+        if one_of_many and self.can_bet and not pass_or_fail:
+            return self._guaranteed(k, confidence)
+        low, high = Mean().estimate(own).interval(confidence)
+        return float(low), float(high)
+
+    def _guaranteed(self, k: int, confidence: float) -> tuple[float, float]:
+        """An interval by bets, wide enough to hold the plain mean: bets look at the ratings."""
+        batch = self.batches.parts[k]
         assert self.limits is not None and batch.ratings is not None
         ratings, left = batch.ratings, batch.size - batch.rated
-        # Wide enough to hold the plain mean, not the estimate: the bets look at the ratings.
         plain = Mean().estimate(ratings)
-        if not left:
-            return float(plain.value), float(plain.value)
         x = to_unit(ratings.scores, self.limits)
         both = np.stack([x, 1.0 - x])
         rest = np.cumsum(both[:, ::-1], axis=-1)[:, ::-1]
@@ -392,37 +456,7 @@ class _Scores:
         first, last = (float(np.clip(end, *self.limits)) for end in ends)
         return first, last
 
-    def together(self, k: int, confidence: float, guaranteed: bool = False) -> tuple[float, float]:
-        """An approximate interval far out in the tails, by variance and skewness of many batches.
-
-        With 200 batches each may be missed once in 4,000 times, of which the 25 ratings of a batch
-        know nothing: with skewed scores their own interval would be missed ten times as often.
-        The quantiles are Cornish and Fisher's (1937), and never less than normal.
-        """
-        if self.made[k] is None:
-            return math.nan, math.nan
-        batch = self.batches.parts[k]
-        chance = max(1 / batch.rated - 1 / batch.size, 0.0)
-        value = float(self.values[k])
-        if chance == 0:
-            return value, value
-        used = [j for j in range(max(k, _WINDOW) + 1) if j < self.unit.size]
-        used = [j for j in used if np.isfinite(self.unit[j])][-_WINDOW - 1 :]
-        freedom = float(self.freedom[used].sum())
-        if freedom < 1:
-            return -math.inf, math.inf
-        unit = float(self.unit[used] @ self.freedom[used] / freedom)
-        own = self.unit[k] if np.isfinite(self.unit[k]) else unit
-        skew = self._skewness(used) / math.sqrt(batch.rated)
-        error = math.sqrt(max(unit, (unit + own) / 2) * chance)
-        t = float(stdtrit(freedom, (1 + confidence) / 2))
-        bent = skew * (t * t - 1) / 6
-        low, high = value - error * (t + max(bent, 0.0)), value + error * (t + max(-bent, 0.0))
-        if self.limits is not None:
-            low, high = max(low, self.limits[0]), min(high, self.limits[1])
-        return min(low, value), max(high, value)
-
-    def _skewness(self, used: Sequence[int]) -> float:
+    def _skewness(self, used: IntArray) -> float:
         """Of what the metrics leave of ratings, each batch about its own mean."""
         left = [
             made.residuals - float(np.mean(made.residuals))
@@ -538,8 +572,8 @@ class _Scores:
 
     def chance(self, k: int) -> float:
         """The variance of the mean of all segments of batch k, a sample of what there could be."""
-        used = [j for j in range(k + 1) if np.isfinite(self.total[j])][-_WINDOW - 1 :]
-        if not used:
+        used = np.flatnonzero(np.isfinite(self.total[: k + 1]))[-_WINDOW - 1 :]
+        if not used.size:
             return 0.0
         return float(self.total[used].mean()) / self.batches.parts[k].size
 
@@ -555,6 +589,15 @@ class _Scores:
         pool = Pool(np.arange(int(sizes.sum())), {})
         sample = Sample(pool, np.concatenate(rows), Design.stratified(strata, sizes))
         return Ratings(sample, np.concatenate([r.scores for _, r in rated]), self.limits)
+
+
+def _says_little(ratings: Ratings) -> bool:
+    """Whether all scores are equal but for a handful."""
+    scores = ratings.scores
+    _, counts = np.unique(scores, return_counts=True)
+    if counts.size == 1:
+        return True
+    return bool(scores.size - counts.max() < _HANDFUL)
 
 
 def _reference(
@@ -590,11 +633,29 @@ def _running(line: _Scores, confidence: float) -> dict[str, Any]:
     found = {name: np.full(line.values.size, np.nan) for name in
              ("running", "running_low", "running_high")}  # fmt: skip
     if keep.size:
-        mean = np.cumsum(line.values[keep]) / np.arange(1, keep.size + 1)
-        half = d.running_mean_halfwidth(line.errors[keep], confidence)
+        count = np.arange(1, keep.size + 1)
+        mean = np.cumsum(line.values[keep]) / count
+        # The first batches by themselves may have missed what makes scores vary.
+        variance = np.square(line.errors[keep])
+        first = variance[:_WINDOW]
+        variance[:_WINDOW] = np.maximum(first, np.cumsum(first) / count[:_WINDOW])
+        half = d.running_mean_halfwidth(np.sqrt(variance), confidence)
+        half = half + _skewed(line, keep, half, np.sqrt(np.cumsum(variance)) / count)
         found["running"][keep] = mean
         found["running_low"][keep], found["running_high"][keep] = mean - half, mean + half
     return found
+
+
+def _skewed(line: _Scores, rows: IntArray, half: FloatArray, error: FloatArray) -> FloatArray:
+    """What skewness adds to the half-widths of a running mean, by Cornish and Fisher (1937).
+
+    It fades with the number of ratings; few ratings of skewed scores look surer than they are.
+    """
+    rated = np.cumsum([line.batches.parts[k].rated for k in rows])
+    skew = np.array([line._skewness(rows[max(i - _WINDOW, 0) : i + 1]) for i in range(rows.size)])
+    z = half / np.where(error > 0, error, 1.0)
+    more = np.abs(skew) / np.sqrt(rated) * np.maximum(np.square(z) - 1, 0.0) / 6 * error
+    return np.where(np.isfinite(more), more, 0.0)
 
 
 def _before(

@@ -260,11 +260,32 @@ def langfuse_table() -> list[dict[str, Any]]:
             "sessionId": f"talk{k // 3}", "release": "", "version": "", "environment": "default",
             "tags": '["sums"]', "bookmarked": "false", "public": "false",
             "input": json.dumps({"question": question}), "output": json.dumps(answer),
-            "metadata": "{}", "latency": "1.2", "totalCost": "0.001", "level": "DEFAULT",
+            "metadata": "{}", "comments": "[]",
             "helpfulness": json.dumps([judged]), "tone": json.dumps(["warm"]),
         }
         for k, question, answer, _, judged, _ in items()
     ]  # fmt: skip
+
+
+def langfuse_observations() -> list[dict[str, Any]]:
+    """Observations as the web page exports them: the root of each trace and a call inside of it."""
+    rows = []
+    for k, question, answer, _, judged, _ in items():
+        for part, parent in (("root", ""), ("call", f"root{k}")):
+            rows.append({
+                "id": f"{part}{k}", "traceId": f"tr{k}", "traceName": "chat", "type": "SPAN",
+                "name": part, "startTime": "2026-11-18T10:00:00.000Z", "endTime": "",
+                "completionStartTime": "", "environment": "default", "version": "",
+                "userId": "u1", "sessionId": f"talk{k // 3}", "level": "DEFAULT",
+                "statusMessage": "", "promptName": "", "promptId": "", "promptVersion": "",
+                "modelId": "", "providedModelName": "small-1", "modelParameters": "{}",
+                "usageDetails": '{"total":31}', "costDetails": "{}", "totalCost": "0.001",
+                "input": json.dumps({"question": question}), "output": json.dumps(answer),
+                "metadata": "{}", "latencyMs": "1200", "timeToFirstTokenMs": "300",
+                "tags": "[]", "release": "", "parentObservationId": parent, "comments": "[]",
+                "helpfulness": json.dumps([judged]) if part == "root" else "",
+            })  # fmt: skip
+    return rows
 
 
 def langfuse_scores() -> list[dict[str, Any]]:
@@ -276,6 +297,27 @@ def langfuse_scores() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def langfuse_scores_table() -> list[dict[str, Any]]:
+    """Scores as the web page exports them; words have no value, and sessions no trace."""
+    both = {"datasetRunId": "", "timestamp": "2026-11-18T10:00:00.000Z", "comment": "",
+            "metadata": "{}", "observationId": "", "traceName": "chat", "userId": "u1",
+            "traceTags": "[]", "environment": "default", "authorUserName": ""}  # fmt: skip
+    rows = []
+    for k, *_, judged, passed in items():
+        for name, kind, value, word, source in (
+            ("helpfulness", "NUMERIC", str(judged), "", "EVAL"),
+            ("tone", "CATEGORICAL", "", ("warm", "cold")[k % 2], "EVAL"),
+            ("correct", "BOOLEAN", str(int(passed)), str(passed), "ANNOTATION"),
+        )[: 3 if k < 10 else 2]:  # people scored the first ten
+            rows.append({"id": f"s{k}{name}", "traceId": f"tr{k}", "sessionId": "",
+                         "source": source, "name": name, "dataType": kind, "value": value,
+                         "stringValue": word, **both})  # fmt: skip
+    rows.append({"id": "whole", "traceId": "", "sessionId": "talk0", "source": "EVAL",
+                 "name": "mood", "dataType": "NUMERIC", "value": "1", "stringValue": "",
+                 **both})  # fmt: skip
+    return rows
+
+
 def langsmith_table() -> list[dict[str, Any]]:
     """Results of an experiment as ``to_pandas().to_csv()`` writes them."""
     return [
@@ -285,6 +327,31 @@ def langsmith_table() -> list[dict[str, Any]]:
             "feedback.similarity": judged, "execution_time": 0.4,
             "example_id": f"e0000000-0000-4000-8000-{k:012}",
             "id": f"a0000000-0000-4000-8000-{k:012}",
+        }
+        for k, question, answer, reference, judged, passed in items()
+    ]  # fmt: skip
+
+
+def langsmith_results() -> list[dict[str, Any]]:
+    """Results of an experiment as ``Client.get_test_results`` gives them: no ids of examples."""
+    return [
+        {
+            "reference.answer": reference, "input.question": question, "outputs.answer": answer,
+            "feedback.correctness": float(passed), "feedback.similarity": judged,
+            "execution_time": 0.4, "error": "", "id": f"a0000000-0000-4000-8000-{k:012}",
+        }
+        for k, question, answer, reference, judged, passed in items()
+    ]  # fmt: skip
+
+
+def langsmith_objects() -> list[dict[str, Any]]:
+    """Results of an experiment with objects in cells, to which somebody added two columns."""
+    return [
+        {
+            "example_id": f"e{k}", "run_id": f"r{k}", "inputs": json.dumps({"question": question}),
+            "outputs": json.dumps({"answer": answer}), "execution_time": 0.4, "error": "",
+            "reference": json.dumps({"answer": reference}), "feedback.correctness": float(passed),
+            "brevity": judged, "human": passed if k < 10 else "",
         }
         for k, question, answer, reference, judged, passed in items()
     ]  # fmt: skip
@@ -330,10 +397,13 @@ def mlflow_traces() -> list[dict[str, Any]]:
         given = [
             {"assessment_name": "relevance", "source": {"source_type": "LLM_JUDGE"},
              "feedback": {"value": judged}},
+            {"assessment_name": "relevance", "source": {"source_type": "HUMAN"}, "valid": False,
+             "feedback": {"value": 0.0}},
             {"assessment_name": "safe", "source": {"source_type": "LLM_JUDGE"},
              "feedback": {"value": "yes" if passed else "no"}},
             {"assessment_name": "expected", "source": {"source_type": "HUMAN"},
-             "expectation": {"value": reference}},
+             "expectation": {"serialized_value": {
+                 "serialization_format": "JSON_FORMAT", "value": json.dumps([reference])}}},
         ]  # fmt: skip
         if k % 2:
             given.append({"assessment_name": "correct", "source": {"source_type": "HUMAN"},
@@ -397,11 +467,15 @@ MAKERS: dict[str, dict[str, Callable[[Path], Path]]] = {
         "traces.json": lambda p: dump(p, langfuse_traces()),
         "traces.jsonl": lambda p: dump_lines(p, langfuse_traces()),
         "traces.csv": lambda p: dump_csv(p, langfuse_table()),
+        "observations.csv": lambda p: dump_csv(p, langfuse_observations()),
         "scores.jsonl": lambda p: dump_lines(p, langfuse_scores()),
+        "scores.csv": lambda p: dump_csv(p, langfuse_scores_table()),
     },
     "langsmith": {
         "experiment.csv": lambda p: dump_csv(p, langsmith_table()),
         "experiment.json": lambda p: dump(p, langsmith_table()),
+        "results.csv": lambda p: dump_csv(p, langsmith_results()),
+        "objects.csv": lambda p: dump_csv(p, langsmith_objects()),
         "runs.jsonl": lambda p: dump_lines(p, langsmith_runs()),
     },
     "mlflow": {

@@ -204,6 +204,54 @@ def test_columns_of_scores_in_a_table_of_langfuse(tmp_path: Path) -> None:
     assert table["input"][0].startswith("What is") and table["output"][0].startswith("Adding")
 
 
+def test_steps_inside_of_traces_of_langfuse_are_no_items(tmp_path: Path) -> None:
+    table = columns("langfuse", "observations.csv", tmp_path)
+    assert len(table) == made.N and set(roles(table).metrics) == {"helpfulness"}
+    assert table["observation_id"][0] == "root0" and table["system"][0] == "small-1"
+    log = logs.read(one("langfuse", "observations.csv", tmp_path))
+    assert log.context == made.N and "not items of their own" in log.notes[0]
+    calls = [r for r in made.langfuse_observations() if r["name"] == "call"]
+    found = logs.read(made.dump_csv(tmp_path / "calls.csv", calls))  # filtered before the export
+    assert len(found.outputs) == made.N and not found.context
+
+
+def test_an_export_of_scores_of_langfuse(tmp_path: Path) -> None:
+    table = columns("langfuse", "scores.csv", tmp_path)
+    assert list(table["id"][:2]) == ["tr0", "tr1"] and len(table) == made.N
+    assert list(table["tone"][:2]) == ["warm", "cold"] and table["helpfulness"].notna().all()
+    assert table["human"].dropna().isin([0, 1]).all() and table["human"].notna().sum() == 10
+    assert logs.read(one("langfuse", "scores.csv", tmp_path)).context == 1
+
+
+def test_tables_of_results_of_langsmith(tmp_path: Path) -> None:
+    for file in ("experiment.csv", "results.csv", "objects.csv"):
+        table = columns("langsmith", file, tmp_path)
+        assert table["input"][0].startswith("What is") and table["reference"][0] == "7", file
+        assert table["correctness"].isin([0, 1]).all() and table["run_id"].is_unique, file
+    found = roles(table)
+    assert found.human == ("human",) and set(found.metrics) == {"correctness", "brevity"}
+    assert table["human"].notna().sum() == 10 and table["id"][0] == "e0"
+
+
+@pytest.mark.parametrize("people_first", [False, True])
+def test_a_judge_and_people_may_score_under_one_name(people_first: bool, tmp_path: Path) -> None:
+    rows = [dict(row) for row in made.mlflow_traces()]
+    for row in rows:
+        judged = row["info"]["assessments"][0]
+        person = {**judged, "source": {"source_type": "HUMAN"}, "feedback": {"value": 1.0}}
+        both = [person, judged] if people_first else [judged, person]
+        row["info"] = {**row["info"], "assessments": both}
+    table = logs.read(made.dump_lines(tmp_path / "mlflow.jsonl", rows)).frame()
+    assert table["relevance"].notna().all() and (table["human"] == 1).all()
+    runs = []
+    for row in made.langsmith_runs():
+        judged = {"key": "correctness", "score": 0.25, "feedback_source": {"type": "model"}}
+        person = {"key": "correctness", "score": 1.0, "feedback_source": {"type": "app"}}
+        runs.append({**row, "feedback": [person, judged] if people_first else [judged, person]})
+    table = logs.read(made.dump_lines(tmp_path / "langsmith.jsonl", runs)).frame()
+    assert (table["correctness"] == 0.25).all() and (table["human"] == 1).all()
+
+
 def test_experiments_of_langsmith_are_systems_and_repetitions_documents(tmp_path: Path) -> None:
     table = columns("langsmith", "runs.jsonl", tmp_path)
     assert set(table["system"]) == {"base", "tuned"} and table["document"].nunique() == made.N

@@ -289,6 +289,22 @@ def mean(values: Iterable[Any]) -> Any:
     return math.fsum(n for n in numbers if n is not None) / len(numbers)
 
 
+def by_source(
+    given: Iterable[tuple[bool, str, Any]],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Scores of judges and of people by name, several of one name averaged.
+
+    >>> by_source([(False, "tone", 3), (True, "tone", 5), (False, "tone", 4)])
+    ({'tone': 3.5}, {'tone': 5})
+    """
+    found: tuple[dict[str, list[Any]], dict[str, list[Any]]] = ({}, {})
+    for people, name, value in given:
+        if name:
+            found[people].setdefault(name, []).append(value)
+    judges, humans = ({n: mean(v) for n, v in one.items()} for one in found)
+    return judges, humans
+
+
 def dumped(value: Any) -> str:
     """Any value in a line of JSON; text as it is."""
     if isinstance(value, str):

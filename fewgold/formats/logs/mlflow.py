@@ -19,11 +19,11 @@ from fewgold.formats.logs.base import (
     Output,
     at,
     by_output,
+    by_source,
     dumped,
     label,
     lines_of,
     matched,
-    mean,
     mean_score,
     number,
     objects,
@@ -172,26 +172,28 @@ def _of(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 def _output(row: Mapping[str, Any], base: str, id_: str) -> Output:
     scores: dict[str, Any] = {}
-    human: dict[str, Any] = {}
     for name, value in row.items():
         if made := _METRIC.fullmatch(str(name)):
             scores[made[1]] = value
         elif name in _BESIDE and number(value) is not None:
             scores[str(name)] = value
-    given: dict[tuple[bool, str], list[Any]] = {}
+    given = []
     reference = said(_of(row, _TARGETS))
     for one in objects(parsed(row.get("assessments"))):
         name = label(one.get("assessment_name")) or label(one.get("name"))
         value = at(one, "feedback", "value") if "feedback" in one else one.get("value")
         if "expectation" in one:
-            reference = reference or said(at(one, "expectation", "value"))
-        elif name:
-            source = at(one, "source", "source_type") or at(one, "source", "sourceType")
-            given.setdefault((str(source).upper() == "HUMAN", name), []).append(value)
-    for (people, name), values in given.items():
-        (human if people else scores)[name] = mean(values)
-        if people:
-            scores.pop(name, None)
+            kept = at(one, "expectation", "serialized_value", "value")
+            reference = reference or said(at(one, "expectation", "value") or parsed(kept))
+            continue
+        source = at(one, "source", "source_type") or at(one, "source", "sourceType")
+        people = str(source).upper() == "HUMAN"
+        # What a person took back counts no more; what a judge said stays what it said, even if
+        # a person has corrected it.
+        if not (people and one.get("valid") is False):
+            given.append((people, name, value))
+    judges, human = by_source(given)
+    scores = {k: v for k, v in scores.items() if k not in human} | judges
     held = parsed(row.get("trace_metadata")) or parsed(row.get("request_metadata"))
     tags = parsed(row.get("tags"))
     session = label(at(held, _SESSION)) or label(at(tags, _SESSION))

@@ -16,6 +16,7 @@ from fewgold.formats.logs.base import (
     LogFormat,
     Output,
     at,
+    by_source,
     label,
     lines_of,
     matched,
@@ -26,7 +27,7 @@ from fewgold.formats.logs.base import (
     said,
     steady_id,
 )
-from fewgold.io import plain, write_texts
+from fewgold.io import looks_human, plain, write_texts
 
 # Langfuse: fields of traces and observations, in camel case or with underscores -----------------
 
@@ -42,10 +43,12 @@ _TRACE = {
     "promptversion", "timetofirsttoken", "unit", "tracename", "tracetags", "tracetimestamp",
     "inputprice", "outputprice", "totalprice", "usagepricingtiername", "usagepricingtierid",
     "toolcalls", "tooldefinitions", "toolcallnames", "isdeleted", "eventts", "key", "prompt",
+    "latencyms", "timetofirsttokenms", "userids",
 }  # fmt: skip
 _TRACE_MARKS = {"sessionid", "userid", "bookmarked", "public", "environment", "release", "tags",
                 "timestamp", "htmlpath", "parentobservationid", "providedmodelname"}  # fmt: skip
 _SCORE = {"traceid", "name", "value", "datatype"}
+_SCORE_MARKS = {"id", "source", "observationid", "stringvalue"}
 
 
 class Langfuse(LogFormat):
@@ -60,7 +63,7 @@ class Langfuse(LogFormat):
         if _traces_of(_peek(file)) is not None:
             return True
         keys = set(map(plain, file.first))
-        if keys >= _SCORE and len(keys & {"id", "source", "observationid", "stringvalue"}) > 1:
+        if keys >= _SCORE and len(keys & _SCORE_MARKS) > 1:
             return True
         return {"id", "input", "output"} <= keys and len(keys & _TRACE_MARKS) >= 4
 
@@ -74,22 +77,36 @@ class Langfuse(LogFormat):
         else:
             rows = [(f"trace {k}", row, row) for k, row in enumerate(inner, 1)]
         scores: dict[str, list[Mapping[str, Any]]] = {}
+        ids = {label(row.get("id")) for _, row, _ in rows if isinstance(row, Mapping)} - {""}
+        inside = of_sessions = 0
         for place, row, raw in rows:
             if not isinstance(row, Mapping):
                 found.reject(place, row if isinstance(row, str) else "is no object {…}.", raw)
                 continue
             plainly = {plain(str(k)): v for k, v in row.items()}
-            if _SCORE - {"datatype"} <= set(plainly) and "input" not in plainly:
-                trace = label(plainly["traceid"])
-                if not trace:
+            if _is_score(plainly):
+                trace = label(plainly.get("traceid"))
+                if trace:
+                    found.use()
+                    scores.setdefault(trace, []).append(plainly)
+                elif label(plainly.get("sessionid")) or label(plainly.get("datasetrunid")):
+                    of_sessions += 1
+                    found.skip()
+                else:
                     found.reject(place, "the score has no traceId.", raw)
-                    continue
-                found.use()
-                scores.setdefault(trace, []).append(plainly)
-            elif id_ := label(plainly.get("id")):
-                found.use(_trace(id_, row, plainly))
-            else:
+            elif not (id_ := label(plainly.get("id"))):
                 found.reject(place, "it has no id.", raw)
+            elif label(plainly.get("parentobservationid")) in ids:
+                inside += 1
+                found.skip()
+            else:
+                found.use(_trace(id_, row, plainly))
+        if inside:
+            found.notes.append(f"{inside} observations inside of others are not items of their own")
+        if of_sessions:
+            found.notes.append(
+                f"{of_sessions} scores are of a whole session or run, and of no trace"
+            )
         known = {o.id for o in found.outputs}
         for trace, made in scores.items():
             if trace not in known:
@@ -149,6 +166,15 @@ def _is_trace(row: Mapping[str, Any]) -> bool:
     )
 
 
+def _is_score(row: Mapping[str, Any]) -> bool:
+    """Whether a row is a score; empty cells of a table are left out of it."""
+    if "input" in row or "output" in row or "name" not in row:
+        return False
+    return {"traceid", "value"} <= set(row) or (
+        "datatype" in row and ("value" in row or "stringvalue" in row)
+    )
+
+
 def _trace(id_: str, row: Mapping[str, Any], plainly: Mapping[str, Any]) -> Output:
     metrics, human = _scored([
         {plain(str(k)): v for k, v in s.items()} for s in objects(parsed(plainly.get("scores")))
@@ -183,17 +209,14 @@ def _trace(id_: str, row: Mapping[str, Any], plainly: Mapping[str, Any]) -> Outp
 
 def _scored(scores: list[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Scores by judges and by people; several of one name are averaged."""
-    by: tuple[dict[str, list[Any]], dict[str, list[Any]]] = ({}, {})
+    given = []
     for score in scores:
-        name = label(score.get("name"))
         value = score.get("value")
-        if plain(str(score.get("datatype") or "")) == "categorical" or value is None:
+        if plain(str(score.get("datatype") or "")) in ("categorical", "text") or value is None:
             value = score.get("stringvalue", value)
-        if name:
-            people = str(score.get("source") or "").upper() == "ANNOTATION"
-            by[people].setdefault(name, []).append(value)
-    metrics, human = ({n: mean(v) for n, v in made.items()} for made in by)
-    return metrics, human
+        people = str(score.get("source") or "").upper() == "ANNOTATION"
+        given.append((people, label(score.get("name")), value))
+    return by_source(given)
 
 
 # LangSmith ----------------------------------------------------------------------------------------
@@ -201,6 +224,21 @@ def _scored(scores: list[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, 
 _RUN = {"inputs", "outputs", "run_type", "trace_id", "session_id", "dotted_order",
         "reference_example_id", "feedback_stats", "parent_run_id", "start_time"}  # fmt: skip
 _FEEDBACK = ("feedback.", "feedback/", "evaluators.")
+# What else runs, examples and tables of them hold; any other column of a table is a score or a
+# label that somebody added.
+_RUN_BESIDE = {
+    "id", "run_id", "example_id", "dataset_id", "name", "status", "error", "end_time", "extra",
+    "events", "serialized", "tags", "attachments", "child_run_ids", "child_runs", "app_path",
+    "manifest_id", "session_name", "experiment", "experiment_name", "repetition", "reference",
+    "reference_outputs", "reference_example", "metadata", "feedback", "feedbacks", "runs",
+    "evaluation_results", "first_token_time", "parent_run_ids", "in_dataset", "created_at",
+    "modified_at", "execution_time", "latency", "tokens", "cost", "notes", "input", "output",
+    "prompt_tokens", "completion_tokens", "total_tokens", "prompt_token_details", "split",
+    "completion_token_details", "prompt_cost", "completion_cost", "total_cost", "is_root",
+    "prompt_cost_details", "completion_cost_details", "tenant_id", "trace_tier", "ttl_seconds",
+    "last_queued_at", "inputs_preview", "outputs_preview", "first_token_at", "share_token",
+    "source_run_id", "attachment_urls", "messages", "thread_id", "session",
+}  # fmt: skip
 _THREADS = ("thread_id", "session_id", "conversation_id")
 
 
@@ -283,6 +321,12 @@ def _example(row: Mapping[str, Any]) -> str:
     return label(row.get("reference_example_id")) or label(row.get("example_id"))
 
 
+def _added(name: str) -> bool:
+    """Whether a column is none that LangSmith has for every run."""
+    bare = name.partition(".")[0]
+    return bare not in _RUN and bare not in _RUN_BESIDE
+
+
 def _part(row: Mapping[str, Any], *names: str) -> Any:
     """A field, or all columns that begin with its name and a dot."""
     for name in names:
@@ -302,22 +346,21 @@ def _run(row: Mapping[str, Any], example: str, item: Mapping[str, Any] | None = 
         key = next((name.removeprefix(p) for p in _FEEDBACK if name.startswith(p)), None)
         if key and not key.endswith((".comment", "_comment", ".reasoning")):
             metrics[key] = value
+        elif key is None and _added(name) and number(value) is not None:
+            (human if looks_human(name) else metrics)[name] = value
     stats = parsed(row.get("feedback_stats"))
     for key, told in stats.items() if isinstance(stats, Mapping) else ():
         metrics[str(key)] = at(told, "avg") if isinstance(told, Mapping) else told
-    given: dict[tuple[bool, str], list[Any]] = {}
     listed = row.get("feedback") or row.get("feedbacks") or row.get("evaluation_results")
-    listed = at(listed, "results") or listed
-    for one in objects(parsed(listed)):
-        kind = label(at(one, "feedback_source", "type"))
-        people = kind == "app" or kind == "human"
+    given = []
+    for one in objects(parsed(at(listed, "results") or listed)):
+        people = label(at(one, "feedback_source", "type")) in ("app", "human")
         value = one.get("score") if one.get("score") is not None else one.get("value")
-        if key := label(one.get("key")):
-            given.setdefault((people, key), []).append(value)
-    for (people, key), values in given.items():
-        (human if people else metrics)[key] = mean(values)
-        if people:
-            metrics.pop(key, None)  # the average over all sources
+        given.append((people, label(one.get("key")), value))
+    judges, people_said = by_source(given)
+    # A column or a statistic of that name is the average over all sources.
+    metrics = {k: v for k, v in metrics.items() if k not in people_said} | judges
+    human |= people_said
     extra = at(parsed(row.get("extra")), "metadata")
     held = extra if isinstance(extra, Mapping) else parsed(row.get("metadata"))
     thread = next((t for n in _THREADS if (t := label(at(held, n)))), "")
