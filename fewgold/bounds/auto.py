@@ -49,7 +49,7 @@ class Auto(Bound):
     to it, and reach further to the side of the long tail. Empirical likelihood is the narrowest of
     them and covers too often where ratings are few and not skewed; Hall's is the widest and the
     best choice for very few. Of documents the likelihood takes the shape from their ratings: a
-    handful of documents shows none, and intervals that try are 1.1 to 1.6 times as wide.
+    handful of documents shows none, and intervals that look for it there are wider and still miss.
 
     Scores count as having two values if all ratings lie at the limits and these are 0 and 1. For
     confidences above 99.9 % Hall's takes the bootstrap's place. It never chooses a guaranteed bound
