@@ -86,7 +86,9 @@ class _cached(Generic[T]):
         else:
             value = getattr(shared, self._name)
             if self._per_draw:
-                value = np.broadcast_to(value, (*design.weights.shape[:-1], *np.shape(value)))
+                shape = (*design.weights.shape[:-1], *value.shape)
+                # Filling a short array is faster than broadcasting to it.
+                value = np.broadcast_to(value, shape) if value.shape else np.full(shape, value)
         design.__dict__[self._name] = value  # Python looks here first from now on
         return value
 
@@ -521,7 +523,8 @@ class Design:
         """Degrees of freedom of the variance, minus one for each balanced variate."""
         p = 0 if self.balance is None else self.balance.shape[-2]
         df = np.asarray(np.maximum(self._satterthwaite_df - p, 0.0))
-        return np.broadcast_to(df, self.weights.shape[:-1])
+        batch = self.weights.shape[:-1]
+        return df if df.shape == batch else np.full(batch, df)
 
     @_cached
     def _satterthwaite_df(self) -> FloatArray:
@@ -574,6 +577,11 @@ class Design:
     @_per_draw
     def _max_squared_influence(self) -> FloatArray:
         return np.asarray(np.square(self.influence).max(-1))
+
+    @_cached
+    def _equal(self) -> bool:
+        """Whether all ratings count alike: a simple random sample, see `_closed_forms`."""
+        return False
 
     @property
     def _by_strata(self) -> bool:
@@ -698,7 +706,8 @@ class Design:
     def _shared(self) -> Design | None:
         """The design of one draw, without balance and documents, if the whole batch shares it."""
         if self.weights.ndim == 1:
-            self.__dict__.update(self._closed_forms())
+            self.__dict__.update(found := self._closed_forms())
+            self.__dict__["_equal"] = bool(found)
             return None
         names = ("weights", "inclusion", "groups", "influence", "units", "strata")
         arrays = {name: getattr(self, name) for name in names if getattr(self, name) is not None}

@@ -36,10 +36,10 @@ class Student(Bound):
     reference: ClassVar[str] = "Student (1908); Cochran (1977), Sampling Techniques, section 2.8"
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
-        se = estimate.se
-        quantile = student_quantile(np.maximum(estimate.df, 1.0), confidence)
-        half = np.where(np.isfinite(se), quantile * np.where(np.isfinite(se), se, 0.0), np.inf)
-        half = np.maximum(half, _without_spread(estimate, confidence))
+        se = np.asarray(estimate.se)
+        half = student_quantile(np.maximum(estimate.df, 1.0), confidence) * se
+        if estimate.spreadless.any():
+            half = np.maximum(half, _without_spread(estimate, confidence))
         return Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
 
 

@@ -49,7 +49,7 @@ class Auto(Bound):
     and reach further towards the long tail. Empirical likelihood is the narrowest of them, and
     conservative if ratings are few and not skewed; Hall's is the widest and the best choice for
     very few. For documents the likelihood takes the shape from their ratings: a handful of
-    documents shows none, and intervals that use it are 1.1 to 1.6 times as wide.
+    documents shows none, and intervals that estimate it from them are wider and still miss.
 
     Scores count as binary if the limits are 0 and 1 and all ratings are at the limits. For
     confidences above 99.9 % Hall's interval replaces the bootstrap. A guaranteed bound is never
