@@ -220,8 +220,8 @@ def compare_by(
         `compare_samples`.
     by
         Column of the slices, or several to cross them. A segment lies in one slice, whatever the
-        system. Of samples, a text of their pools, ``"document"`` or ``"system"``; or for each system
-        by its name what `fewgold.slices.slices` takes.
+        system. Of samples, a text of their pools, ``"document"`` or ``"system"``; or, for each
+        system by its name, what `fewgold.slices.slices` takes.
     least
         Rated segments (of each system, for samples) below which a slice is not compared.
     options
