@@ -146,7 +146,7 @@ class DomainEstimate(LinearEstimate):
         freedom, what = float(y.size - np.unique(cells[rows]).size), "segments"
         if not (pool.has_documents and pool.n_documents < len(pool)):
             return (flat, freedom, what) if freedom > 0 else (math.inf, 0.0, what)
-        share = np.bincount(pool.codes, own)
+        share: FloatArray = np.bincount(pool.codes, own).astype(np.float64)
         if (share > 0).sum() < 2 or freedom <= 0:  # one document does not show how they differ
             return (flat, freedom, what) if freedom > 0 else (math.inf, 0.0, what)
         units = np.asarray(pool.codes[rows])
@@ -441,7 +441,8 @@ def _spread(
     outside = float(squares[seen] @ (1 - inside[seen]) / squares[seen].sum()) if seen.any() else 0.0
     freedom = min(total, df.sum()) - outside if seen.any() else 0.0
     balance = 0 if design.balance is None else design.balance.shape[-2]
-    freedom -= balance * float(squares.sum() / np.square(design.influence).sum())
+    of_all = float(np.square(design.influence).sum())  # 0 where every segment is rated
+    freedom -= balance * float(squares.sum()) / of_all if of_all > 0 else 0.0
     if bool(design._lonely) or (mass > 0).sum() < 2 or freedom < 1e-6:
         freedom = 0.0
     return float(dev @ dev), float(freedom)

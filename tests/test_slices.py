@@ -24,6 +24,32 @@ LANGUAGE = np.array(["de", "fr", "is", "ja"])[POOL.codes % 4]
 LENGTH = np.where(POOL.metrics["words"] < 20, "short", "long")
 
 
+@pytest.mark.parametrize("documents", [False, True])
+def test_of_a_new_test_set_as_for_the_whole_pool(documents: bool) -> None:
+    """With equal weights a domain is the whole pool, and its error that of the mean of it."""
+    rng = np.random.default_rng(4)
+    document = np.repeat(np.arange(30), 5)
+    gold = rng.normal(size=150) + rng.normal(size=30)[document]
+    pool = Pool(ids=np.arange(150), documents=document if documents else None)
+    sample = Mean().select(pool, 60, rng=2)
+    ratings = sample.rate(gold[sample.indices])
+    whole = Mean().estimate(ratings).for_process()
+    same = weighted_mean(ratings, Mean(), np.ones(150)).for_process()
+    assert float(same.value) == pytest.approx(float(whole.value))
+    assert float(same.se) == pytest.approx(float(whole.se))
+    assert "process" in same.signature() and "other" in same.remarks[0]
+    low, high = same.interval()
+    assert low < float(whole.value) < high
+    if not documents:
+        # Every segment of a slice is rated: what is left is chance in the process, S²/N.
+        census = Sample(pool, np.arange(150), Design.simple(150, 150)).rate(gold)
+        part = document < 8
+        own = weighted_mean(census, Mean(), part.astype(float))
+        assert float(own.se) == 0
+        assert float(own.for_process().se) == pytest.approx(gold[part].std(ddof=1) / np.sqrt(40))
+        assert float(own.for_process().df) == 39
+
+
 def rated(name: str, n: int = 150, seed: int = 1) -> tuple[Ratings, Mean]:
     made = strategy(name, POOL)
     sample = made.select(POOL, n, rng=seed)

@@ -100,8 +100,10 @@ class Store:
 
         def fill(database: sqlite3.Connection) -> None:
             save_pool(database, pool)
-            rows = [(k, n, json.dumps(v, ensure_ascii=False)) for k, (n, v) in enumerate(cells)]
-            database.executemany("INSERT INTO labels VALUES (?, ?, ?)", rows)
+            database.executemany(
+                "INSERT INTO labels VALUES (?, ?, ?)",
+                [(k, n, json.dumps(v, ensure_ascii=False)) for k, (n, v) in enumerate(cells)],
+            )
             if segments is not None:
                 rows = enumerate(str(s) for s in segments.tolist())
                 database.executemany("INSERT INTO outputs VALUES (?, ?)", rows)

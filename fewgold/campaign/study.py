@@ -199,9 +199,7 @@ class Campaign:
         check_choice("gaps", gaps, ("wait", "at-random"))
         if not as_names(by):
             raise FewgoldError("name a column that makes the slices, such as by='language'.")
-        made: SlicedComparison = systems.compare(
-            self, gaps, waves, criterion, by, least, **options
-        )
+        made: SlicedComparison = systems.compare(self, gaps, waves, criterion, by, least, **options)
         return made
 
     def slicing(self, by: str | Sequence[str]) -> dict[str, NDArray[Any]]:

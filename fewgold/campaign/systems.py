@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from fewgold.campaign.store import Store, Wave
     from fewgold.campaign.study import Campaign
-    from fewgold.comparison import Comparison
     from fewgold.report.comparison_page import ComparisonReport
 
 
@@ -297,8 +296,8 @@ def compare(
         }
         if not by:
             return compare_samples(done, **kept)
-        cells = {name: part.slicing(by) for name, part in parts.items()}
-        return compare_by(done, cells, least=least, **kept)
+        by_system = {name: part.slicing(by) for name, part in parts.items()}
+        return compare_by(done, by_system, least=least, **kept)
     if gaps == "at-random":
         waves = waves_of(campaign, waves)
     if gaps == "wait" and (left := unrated(campaign, waves)):

@@ -184,8 +184,8 @@ def _beside(
 
     if not isinstance(made, StudyReport):
         raise typer.BadParameter(
-            "--shrink, --weights, --mix and --criteria are about one system; name it with --system, "
-            "or compare systems with fewgold compare."
+            "--shrink, --weights, --mix and --criteria are about one system: name it with "
+            "--system. Systems are compared within slices with --by alone."
         )
     study = rated_study.opened(file, **told)
     if study.criteria is not None:

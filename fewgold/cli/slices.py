@@ -132,9 +132,7 @@ def answer(
     if asked.mix is not None:
         found = [reweighted(asked, ratings, estimator, column, target)]
     elif asked.quantile is not None:
-        found = [
-            quantities.quantile(ratings, estimator, p, weights, target=target) for p in shares
-        ]
+        found = [quantities.quantile(ratings, estimator, p, weights, target=target) for p in shares]
     else:
         found = [made(ratings, estimator, weights)]
     sliced = None

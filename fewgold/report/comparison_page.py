@@ -195,7 +195,7 @@ def _slices(sliced: SlicedComparison, drawn: bool) -> list[Section]:
     names = {f"column {k}": head for k, head in enumerate(heads)}  # a head may be empty
     told = " ".join([
         "Significant (*) after the correction for all pairs in all slices.",
-        *(f"{note[:1].upper()}{note[1:]}." for note in sliced.notes),
+        *(f"{note}." for note in sliced.notes),
         f"Signature: {sliced.signature()}",
     ])  # fmt: skip
     made: list[Section] = [

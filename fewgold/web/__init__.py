@@ -16,7 +16,8 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fewgold.errors import FewgoldError
-from fewgold.web import annotate, begin, explore, judge, monitor, overview, plan, replay, slices, work
+from fewgold.web import annotate, begin, explore, judge, monitor, overview, plan, replay, work
+from fewgold.web import slices as slice_pages
 from fewgold.web.folder import Campaigns
 from fewgold.web.replay_data import NoTable
 from fewgold.web.site import HEADERS, LOOPBACK, Guard, Site, same
@@ -27,7 +28,7 @@ _HERE = Path(__file__).parent
 #: Pages of one campaign, and those that need none.
 _CAMPAIGN = (
     annotate.routes, annotate.owner_routes, explore.routes, judge.routes, monitor.routes,
-    overview.routes, slices.routes, work.routes,
+    overview.routes, slice_pages.routes, work.routes,
 )  # fmt: skip
 _GENERAL = (plan.routes, replay.routes)
 
@@ -103,7 +104,7 @@ def _of_systems(site: Site) -> ASGIApp:
             raise HTTPException(404, "There is no such system here.")
         if place not in made:
             part = replace(site, system=places[place], kept={})
-            made[place] = _app(part, explore.routes, judge.routes, slices.routes)
+            made[place] = _app(part, explore.routes, judge.routes, slice_pages.routes)
         await made[place](scope, receive, send)
 
     return app

@@ -110,7 +110,8 @@ def routes(site: Site) -> APIRouter:
                 request, "compare.html", told=view.status, at=view.version,
                 shown=None if found is None else ComparePage().show(found), apart=not_apart(view),
                 figures=available(), by=by, columns=views.slicing_columns(view), sliced=sliced,
-                grid=None if sliced is None else _grid(sliced), why=why, query=urlencode({"by": by}),
+                grid=None if sliced is None else _grid(sliced), why=why,
+                query=urlencode({"by": by}),
                 commands=[(line, "Ranking, differences and groups.")],
             )  # fmt: skip
 
@@ -189,6 +190,7 @@ def _compared(view: View) -> Comparison:
 def _grid(sliced: SlicedComparison) -> dict[str, Any]:
     """The differences within slices, as tables of these pages are made."""
     heads, rows = sliced.cells()
+    heads[4] = "first less second"
     order = [0, 3, 1, 2, 4, 5, 6]  # words before numbers
     return {
         "id": "slices", "caption": f"Differences by {sliced.by}", "words": 2,

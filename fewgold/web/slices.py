@@ -133,7 +133,8 @@ def _of_slices(router: APIRouter, site: Site) -> None:
             lines = [(command(site, view, "estimate", *asked.words), "The same table.")]
             return site.page(
                 request, "explore_slices.html", told=view.status, at=view.version, asked=asked,
-                query=asked.query, columns=slicing_columns(view), criteria=[c.name for c in criteria],
+                query=asked.query, columns=slicing_columns(view),
+                criteria=[c.name for c in criteria],
                 found=found, why=why, heads=heads, rows=rows, study=view.study is not None,
                 whole=None if found is None else _whole(found, level), level=f"{100 * level:.6g}%",
                 figures=available(), without=WITHOUT, least=LEAST, cut_hints=cut_hints(scores),
@@ -171,10 +172,10 @@ def _of_slices(router: APIRouter, site: Site) -> None:
 
 def _whole(found: Slices, level: float) -> str:
     """The score of all segments, in a sentence."""
-    low, high = found.whole.interval(level)
+    ends = found.whole.interval(level)
     digits = decimals(float(found.whole.se))
-    ends = f"{100 * level:.6g}% interval {fixed(float(low), digits)} to {fixed(float(high), digits)}"
-    return f"All segments together: {fixed(float(found.whole.value), digits)}, {ends}."
+    value, low, high = (fixed(float(v), digits) for v in (found.whole.value, *ends))
+    return f"All segments together: {value}, {100 * level:.6g}% interval {low} to {high}."
 
 
 # Several criteria
@@ -247,7 +248,8 @@ def _score(row: dict[str, Any]) -> list[str]:
     if row["low"] is not None and row["high"] is not None:
         ends = f"{fixed(row['low'], digits)} to {fixed(row['high'], digits)}"
     told = "–" if error is None else fixed(error, digits)
-    return [row["criterion"], scale + way[row["higher_is_better"]], value, ends, told, str(row["n"])]
+    scale += way[row["higher_is_better"]]
+    return [row["criterion"], scale, value, ends, told, str(row["n"])]
 
 
 def _pair(row: dict[str, Any]) -> list[str]:
@@ -260,4 +262,3 @@ def _pair(row: dict[str, Any]) -> list[str]:
 def _json(name: str, record: dict[str, Any]) -> Response:
     text = json.dumps(plain_value(record), indent=2, ensure_ascii=False, allow_nan=False)
     return files.download(text.encode(), f"{name}.json", _KINDS["json"])
-

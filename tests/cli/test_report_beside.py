@@ -36,10 +36,32 @@ def test_slices_of_labels(run, answers) -> None:
     assert "## By language" in page and "| de " in page
     run("report", "answers.csv", *asked, "--shrink", "-o", "r.html", "-q")
     assert "shrunk" in Path("r.html").read_text(encoding="utf-8")
-    for wrong, why in ((["--target", "process"], "about the segments"), (["--by", "x"], "'x'")):
-        code = 2 if "--target" in wrong else 3
-        assert why in run("report", "answers.csv", *asked, *wrong, "-o", "n.md", code=code).output
+    assert "'x'" in run("report", "answers.csv", *asked, "--by", "x", "-o", "n.md", code=3).output
     assert not Path("n.md").exists()
+
+
+def test_slices_and_weights_of_a_new_test_set(run, answers) -> None:
+    answers.assign(traffic=answers["judge"].abs() + 0.1).to_csv("answers.csv", index=False)
+    asked = ["--human", "fluency", "--chosen", "random", "--metrics", "judge", "--by", "language"]
+    asked += ["--target", "process", "--json", "-q"]
+    pool = json.loads(run("estimate", "answers.csv", *asked, "--target", "pool").stdout)
+    alone = json.loads(run("estimate", "answers.csv", *asked).stdout)
+    for new, old in zip(alone["slices"]["slices"], pool["slices"]["slices"], strict=True):
+        assert new["value"] == pytest.approx(old["value"]) and new["se"] > old["se"]
+    assert "target:process" in alone["slices"]["signature"]
+    told = json.loads(run("report", "answers.csv", *asked, "-o", "r.md").stdout)
+    assert told["slices"]["slices"] == alone["slices"]["slices"] and told["weighted"] is None
+    for k, other in enumerate((["--weights", "traffic"], ["--mix", "de=.2,fr=.3,ja=.5"])):
+        alone = json.loads(run("estimate", "answers.csv", *asked, *other).stdout)
+        told = json.loads(run("report", "answers.csv", *asked, *other, "-o", f"{k}.md").stdout)
+        same = ("value", "se", "low", "high", "signature", "quantity")
+        assert {n: told["weighted"][n] for n in same} == {n: alone[n] for n in same}
+        assert told["slices"]["slices"] == alone["slices"]["slices"]
+        page = Path(f"{k}.md").read_text(encoding="utf-8")
+        assert f"## The {told['weighted']['quantity']}" in page
+        assert told["commands"][-1].endswith(" ".join(other))
+    wrong = run("estimate", "answers.csv", *asked[:-4], *asked[-4:], "--total", code=2).output
+    assert "sum over the segments" in " ".join(wrong.split())
 
 
 def test_criteria_of_labels(run, answers) -> None:

@@ -70,6 +70,8 @@ CHANGES: dict[str, dict[str, Change]] = {
         "target": (SHEET, ("--target", "process")),
         "criteria": (SHEET, ("--criteria", "score,second")),
         "by": (SHEET, ("--by", "lang")),
+        "weights": (SHEET, ("--weights", "words")),
+        "mix": ((*SHEET, "--by", "lang"), ("--mix", "de=0.2,fr=0.3,is=0.5")),
     },
     "compare": {
         "human": (RATED, ("--human", "else")),

@@ -81,7 +81,7 @@ def test_slices_of_a_new_test_set(name: str, documents: str) -> None:
         for target, found in inside.items():
             frame = slices(ratings, made, label.astype(str), target=target).to_frame()
             true = wanted[frame["slice"].astype(int)]
-            found += ((frame["low"] <= true) & (true <= frame["high"])).tolist()
+            found.extend(((frame["low"] <= true) & (true <= frame["high"])).tolist())
     rates = {target: float(np.mean(found)) for target, found in inside.items()}
     print(f"\n{name}, documents {documents}: {rates}")
     # Slices of one pool share its documents; a slice of whole ones has only about twenty of them.

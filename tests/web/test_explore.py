@@ -20,12 +20,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
+from fewgold.cli import app
 from fewgold.common.text import decimals
 from fewgold.formats import Rating
 from fewgold.judge import assess
+from fewgold.plots.style import available
 from fewgold.web import create_app, explore, explore_view, files
 from fewgold.web.explore_view import TABLES, cut_hints, looks
 from web.e2e.live import SCRIPT, small_pool
@@ -36,6 +39,7 @@ PATHS = [
     "/explore/table/journal.csv", "/explore/status.json", "/explore/report.html",
     "/explore/judge", "/explore/judge/judge.json", "/explore/judge/figure/0/scores.svg",
     "/explore/judge/disagreements-0.csv", "/explore/time", "/explore/time/time.json?batch=document",
+    "/explore/slices", "/explore/slices/slices.csv?by=document", "/explore/criteria",
     "/explore/answers", "/explore/tasks", "/explore/import", "/explore/settings",
 ]  # fmt: skip
 
@@ -684,3 +688,89 @@ def test_slips_over_time(tmp_path: Path) -> None:
         campaign.select(5)
     page = client_of(tmp_path / "new").get("/explore/time")
     assert page.status_code == 200 and "There is no estimate yet" in page.text
+
+
+def test_scores_of_slices(tmp_path: Path) -> None:
+    """The page, its files and its command have the numbers of the campaign."""
+    pool, human = small_pool()
+    part = np.array(["a", "b", "c"])[np.arange(len(pool)) % 3]
+    rare = np.where(np.arange(len(pool)) < 8, "rare", "usual")
+    study = tmp_path / "study"
+    with Campaign.create(study, pool, seed=3, limits=(0, 100),
+                         labels={"part": part, "kind": rare}) as campaign:  # fmt: skip
+        wave = campaign.select(90)
+        campaign.add(Rating(i, human[i], "ann") for i in wave.ids[:80])
+        found = campaign.slices("part", "at-random", shrink=True)
+        crossed = campaign.slices(["part", "kind"], "at-random")
+    client = client_of(study)
+    assert 'href="/explore/slices"' in client.get("/explore").text
+    assert "/explore/criteria" not in client.get("/explore").text
+    page = client.get("/explore/slices").text
+    assert 'value="part"' in page and 'value="kind"' in page and "table-slices" not in page
+    page = html.unescape(client.get("/explore/slices?by=part&shrink=1").text)
+    for row in found.cells()[1]:
+        for cell in row:
+            assert f">{cell}<" in page
+    command = re.findall(r'data-testid="command"><code>(.*?)</code>', page)
+    assert command == [f"fewgold estimate {study} --by part --shrink --gaps at-random"]
+    told = json.loads(CliRunner().invoke(app, [*command[0].split()[1:], "--json", "-q"]).stdout)
+    sent = client.get("/explore/slices/slices.json?by=part&shrink=1").json()
+    assert told["slices"] == sent == json.loads(json.dumps(found.to_dict()))
+    frame = pd.read_csv(io.StringIO(client.get("/explore/slices/slices.csv?by=part&by=kind").text))
+    np.testing.assert_allclose(frame["value"], crossed.to_frame()["value"])
+    assert "too few" in client.get("/explore/slices?by=part&by=kind").text
+    tex = client.get("/explore/slices/slices.tex?by=part").text
+    assert tex.startswith(r"\begin{tabular}") and "all at once" in tex
+    if available():
+        for kind, start in (("svg", b"<?xml"), ("png", b"\x89PNG")):
+            drawn = client.get(f"/explore/slices/forest.{kind}?by=part")
+            assert drawn.status_code == 200 and drawn.content.startswith(start)
+    for asked in ("by=nothing", "by=part&cut=x", "by=part&least=x", "by=part&least=1",
+                  "by=kind&shrink=1"):  # fmt: skip
+        answer = client.get(f"/explore/slices?{asked}")
+        assert answer.status_code == 200 and 'id="slices-trouble"' in answer.text, asked
+    for path in ("forest.pdf?by=part", "slices.html?by=part", "slices.csv"):
+        assert client.get(f"/explore/slices/{path}").status_code == 404, path
+    judged = client.get("/explore/judge?by=part").text
+    assert "By part" in judged and "fewgold judge" in judged
+
+
+def test_criteria_side_by_side(tmp_path: Path) -> None:
+    pool, human = small_pool()
+    study = tmp_path / "study"
+    with Campaign.create(
+        study, pool, seed=3, criteria=["adequacy:0-100:higher", "fluency:1-5"],
+        labels={"part": np.arange(len(pool)) % 2},
+    ) as campaign:  # fmt: skip
+        assert client_of(study).get("/explore/criteria").status_code == 200  # nothing drawn yet
+        wave = campaign.select(60)
+        campaign.add(
+            Rating(i, rater="ann", scores={"adequacy": human[i], "fluency": float(1 + k % 5)})
+            for k, i in enumerate(wave.ids)
+        )
+        found = campaign.estimates()
+    client = client_of(study)
+    assert 'href="/explore/criteria"' in client.get("/explore").text
+    page = html.unescape(client.get("/explore/criteria?simultaneous=1").text)
+    command = re.findall(r'data-testid="command"><code>(.*?)</code>', page)
+    assert command == [f"fewgold estimate {study} --simultaneous"]
+    told = json.loads(CliRunner().invoke(app, [*command[0].split()[1:], "--json", "-q"]).stdout)
+    sent = client.get("/explore/criteria/criteria.json?simultaneous=1").json()
+    wanted = json.loads(json.dumps(found.to_dict(simultaneous=True)))
+    assert sent == wanted and {k: told[k] for k in wanted} == wanted
+    for row in wanted["criteria"]:
+        digits = decimals(row["se"])
+        assert f">{row['value']:.{digits}f}<" in page and row["criterion"] in page
+    pair = wanted["correlations"][0]
+    assert f"{pair['value']:.2f}".replace("-", "−") in page
+    csv_of = client.get("/explore/criteria/correlations.csv").text
+    assert pd.read_csv(io.StringIO(csv_of))["value"][0] == pytest.approx(pair["value"])
+    assert 'id="criteria-trouble"' in client.get("/explore/criteria?cut=x").text
+    assert client.get("/explore/criteria/criteria.tex").status_code == 404
+    slices = html.unescape(client.get("/explore/slices?by=part&criterion=fluency").text)
+    assert "--criteria fluency" in slices
+    with Campaign(study) as campaign:
+        for cell in campaign.slices("part", criterion="fluency").cells()[1][0]:
+            assert f">{cell}<" in slices
+    begin(tmp_path / "single").close()
+    assert client_of(tmp_path / "single").get("/explore/criteria").status_code == 404
