@@ -319,6 +319,9 @@ def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqli
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.execute("PRAGMA foreign_keys = ON")
+        # The system keeps the pages of the file in memory anyway: the copies of dozens of
+        # connections, 2 MB each by default, would come on top of that.
+        database.execute("PRAGMA cache_size = -512")
         if not new:
             _complete(database, fixed)
     except BaseException:

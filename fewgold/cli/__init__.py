@@ -33,6 +33,7 @@ from fewgold.cli import (
     reproduce,
     select,
     serve,
+    settings,
     simulate,
     status,
     stop,
@@ -99,7 +100,7 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
     "While ratings come in": [
         init.init, exchange.export, exchange.import_answers, status.status, serve.serve,
         stop.stop, gate.gate, monitor.monitor,
-        work.work, work.adjudicate,
+        work.work, work.adjudicate, settings.settings,
     ],
     "Success rates: pass or fail, adequate or not": [
         adequate.alpha, adequate.roc, verdicts.raters, verdicts.preferences, verdicts.naive,

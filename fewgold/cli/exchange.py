@@ -136,8 +136,8 @@ def export(
     raters: str | None = option(
         None,
         "A,B,…",
-        "For each of these raters, in another random order: segments are shared out, each to as "
-        "many raters as it needs. One file per rater, or one with their lists (Pearmut).",
+        "Share the segments out among these raters, in another order for each: a file per rater "
+        "(Pearmut: one for all).",
     ),
     log: str | None = option(
         None, "FILE", "The log that scores go back to. Default: the pool of the sheet."

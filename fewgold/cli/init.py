@@ -272,8 +272,8 @@ def init(
         among=among, question=question, system=only_system,
         higher_is_better=higher_is_better, uniform=uniform, criteria=several,
         chances=uneven.sentence(informed, chances) or "",
-        segments=segments, shared=not unshared, labels=labels, ends=_ends(ends_called),
-        instructions="" if instructions is None else _text(Path(instructions)),
+        segments=segments, shared=not unshared, labels=labels, ends=named_ends(ends_called),
+        instructions="" if instructions is None else text_of(Path(instructions)),
         sides=tuple(two), practice=practice,
     ) as made:  # fmt: skip
         settings = made.settings
@@ -388,7 +388,7 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
     out.print(f"  [green]fewgold select {place} --budget {some} -o {sheet}[/green]")
 
 
-def _ends(text: str | None) -> tuple[str, str] | None:
+def named_ends(text: str | None) -> tuple[str, str] | None:
     """The names of the low and the high end of the scale."""
     if text is None:
         return None
@@ -398,7 +398,7 @@ def _ends(text: str | None) -> tuple[str, str] | None:
     return low.strip(), high.strip()
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """A text file."""
     from fewgold.errors import DataError
     from fewgold.io import read_text

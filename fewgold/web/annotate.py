@@ -30,7 +30,7 @@ from fewgold.common.markdown import to_html
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, RatingScale
 from fewgold.pool import Pool
-from fewgold.web.forms import Fields, Sent
+from fewgold.web.forms import Fields, Sent, named
 from fewgold.web.site import Site, sentence
 
 # The scale as a rater meets it: buttons, a slider, or a field
@@ -689,6 +689,7 @@ def owner_routes(site: Site) -> APIRouter:
 
 
 def _raters(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
+    place = named(site.campaign)
     base = str(request.base_url.replace(scheme="https") if site.secure else request.base_url)
     people = [
         {
@@ -702,6 +703,11 @@ def _raters(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
         "people": people, "progress": campaign.desk.progress(""), "settings": campaign.settings,
         "choices": SHOWN, "texts": list(campaign.pool.texts), "drawn": bool(campaign.waves),
         "announced": _announced(campaign),
+        "commands": [
+            (f"fewgold settings {place} --each {campaign.settings.each} --show "
+             f"{','.join(campaign.settings.shown) or 'none'}", "Raters for each, what they see."),
+            (f"fewgold status {place}", "How many answers each has given."),
+        ],
     }  # fmt: skip
 
 

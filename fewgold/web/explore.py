@@ -34,7 +34,7 @@ from fewgold.report.study_sections import WITHOUT
 from fewgold.web import explore_view as views
 from fewgold.web.explore_view import OF_ALL, TABLES, Results, View, drawn_figure, looking, roc_shown
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
-from fewgold.web.forms import Fields, Sent, SentFiles
+from fewgold.web.forms import Fields, Sent, SentFiles, named
 from fewgold.web.site import Site
 from fewgold.web.slices import command
 
@@ -374,6 +374,11 @@ def _settings(router: APIRouter, site: Site) -> None:
         return site.page(
             request, "explore_settings.html", status, shown=shown, said=said, trouble=trouble,
             title=settings.name, strategy=settings.strategy, seed=settings.seed,
+            commands=[
+                (f"fewgold settings {named(site.campaign)}", "All settings."),
+                (f"fewgold settings {named(site.campaign)} --tolerance 2 --each 2 --instructions "
+                 "guide.md", "Change some of them."),
+            ],
             single=not settings.sides and not settings.criteria,
             instructions=Markup(to_html(settings.instructions)),
             chances=settings.chances, answers=len(campaign.answers()), scales=sorted(SCALES),

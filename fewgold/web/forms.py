@@ -12,6 +12,7 @@ import shlex
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
@@ -394,6 +395,16 @@ def table_command(name: str, data: Data, options: Options) -> str:
         return line
     code = f"from fewgold.datasets import demo_frame; demo_frame('{data.demo}')"
     return f"python -c \"{code}.to_csv('{data.file}', index=False)\"\n{line}"
+
+
+def named(path: Path | None) -> str:
+    """A campaign as a command names it.
+
+    >>> named(Path("my study"))
+    "'my study'"
+    """
+    place = "CAMPAIGN" if path is None else path.as_posix()
+    return shlex.quote(f"./{place}" if place.startswith("-") else place)
 
 
 def listed(names: Sequence[str]) -> str | None:

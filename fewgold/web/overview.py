@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -15,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fewgold import formats
 from fewgold.campaign.status import goal_line, stop_line
-from fewgold.common.text import plain_frame
+from fewgold.common.text import decimals, fixed, plain_frame
 from fewgold.comparison.result import needed_line
 from fewgold.errors import FewgoldError
 from fewgold.plots.style import available
@@ -24,9 +22,9 @@ from fewgold.web import explore_view as views
 from fewgold.web import files, preferred
 from fewgold.web.drawing import chart
 from fewgold.web.explore_view import OF_ALL, TABLES, Results, View, looking
-from fewgold.web.files import IMAGES, download, frame_csv
+from fewgold.web.files import IMAGES, TextTable, download, frame_csv
 from fewgold.web.files import known as of
-from fewgold.web.forms import Sent
+from fewgold.web.forms import Sent, named
 from fewgold.web.replay import ComparePage
 from fewgold.web.site import Site
 
@@ -198,16 +196,6 @@ def _grid(sliced: SlicedComparison) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def named(path: Path | None) -> str:
-    """A campaign as a command names it.
-
-    >>> named(Path("my study"))
-    "'my study'"
-    """
-    place = "CAMPAIGN" if path is None else path.as_posix()
-    return shlex.quote(f"./{place}" if place.startswith("-") else place)
-
-
 def _state(view: View) -> dict[str, Any]:
     """What changes while one looks."""
     status = view.status
@@ -215,10 +203,26 @@ def _state(view: View) -> dict[str, Any]:
         "ranking": views.ranking(view), "apart": not_apart(view),
         "told": status, "at": view.version, "head": views.headline(view),
         "announcement": views.announcement(view), "next": next_step(view),
-        "pairs": bool(view.campaign.settings.sides),
+        "pairs": bool(view.campaign.settings.sides), "criteria": _criteria(view),
         "goal": None if status.goal is None else goal_line(status.goal),
         "stop": None if status.stop is None else stop_line(status.stop),
     }  # fmt: skip
+
+
+def _criteria(view: View) -> TextTable | None:
+    """How far each of several criteria has come, and its score so far; None where there is one."""
+    rows = []
+    for one in view.status.criteria:
+        score = ends = "none yet"
+        if one.get("value") is not None:
+            digits = decimals(one["se"] or 0.0)
+            score = fixed(one["value"], digits)
+            if one["low"] is not None and one["high"] is not None:
+                ends = f"{fixed(one['low'], digits)} to {fixed(one['high'], digits)}"
+        rows.append([one["criterion"], str(one["rated"]), score, ends])
+    level = f"{100 * view.status.confidence:.6g}% interval"
+    heads = ["criterion", "rated", "score so far", level]
+    return TextTable("criteria", "Scores of all criteria", heads, rows) if rows else None
 
 
 def _about(site: Site, view: View) -> dict[str, Any]:
@@ -234,6 +238,8 @@ def _about(site: Site, view: View) -> dict[str, Any]:
         ("Strategy", settings.strategy),
         ("Metrics", ", ".join(pool.metrics) or "none"),
         ("Raters see", ", ".join(pool.texts) or "ids alone"),
+        *([("Side by side", " and ".join(settings.sides))] if settings.sides else []),
+        *((f"Criterion {c.name}", c.scale.words or "any number") for c in settings.criteria),
         ("Raters for each segment", str(settings.each)),
         ("Question", settings.asked),
     ]

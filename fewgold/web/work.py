@@ -15,8 +15,7 @@ from fewgold.common.text import plain_frame
 from fewgold.errors import FewgoldError
 from fewgold.report import number
 from fewgold.web import annotate
-from fewgold.web.forms import Field, Form, Sent, by_name
-from fewgold.web.overview import named
+from fewgold.web.forms import Field, Form, Sent, by_name, named
 from fewgold.web.site import Site, sentence
 
 _PAGE = 20  # items of the queue that are shown at once

@@ -119,6 +119,7 @@ STEPS = {
     "campaign-status": "status study",
     "campaign-estimate": "estimate study",
     "campaign-work": "work study",
+    "campaign-settings": "settings study",
     "campaign-adjudicate": "adjudicate study --differ 5",
     "campaign-more": "select study --more 20",
     "campaign-status-more": "status study",

@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
 from fewgold.web import create_app
-from fewgold.web.overview import named, widths
+from fewgold.web.forms import named
+from fewgold.web.overview import widths
 from web.e2e import live
 
 Client = Callable[..., TestClient]

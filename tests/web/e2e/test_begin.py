@@ -160,3 +160,177 @@ def test_three_systems_are_ranked_by_two_raters(visit: Visit, tmp_path: Path) ->
         answers = files.get(f"{root}/explore/answers?to=csv")
         rows = list(csv.DictReader(io.StringIO(answers.text().lstrip("\ufeff"))))
         assert len([row for row in rows if row.get("score")]) == 60
+
+
+def begun(owner: Any, table: Path) -> None:
+    """Upload a table, from the list of campaigns."""
+    owner.click("text=Begin a campaign")
+    owner.set_input_files("#file", str(table))
+    owner.get_by_role("button", name="Upload").click()
+    owner.wait_for_url("**/table")
+
+
+def invited(owner: Any, name: str) -> str:
+    """Add a rater, from the overview; their link."""
+    owner.get_by_role("link", name="Raters", exact=True).click()
+    owner.fill("[data-testid=name]", name)
+    owner.click("[data-testid=add]")
+    return str(owner.locator("[data-testid=link]").first.input_value())
+
+
+def press(page: Any, button: str) -> None:
+    """Press a button and wait for what comes next."""
+    before = page.inner_text("#desk")
+    page.locator(f"[data-testid={button}]").first.click()
+    page.wait_for_function("(b) => document.querySelector('#desk').innerText !== b", arg=before)
+
+
+@pytest.mark.slow
+def test_three_systems_in_pairs(visit: Visit, tmp_path: Path) -> None:
+    """Two outputs side by side, begun, judged and ranked in the browser, on a desk and a phone."""
+    good_ones = {"gamma-7b": 1, "delta-7b": 2, "omega-7b": 3}
+    names = [*good_ones]
+    rows = [
+        {"id": f"p{k:02d}", "source": f"Text {k}.", "one": f"Worth {good_ones[a]}, item {k}.",
+         "two": f"Worth {good_ones[b]}, item {k}.", "model_a": a, "model_b": b}
+        for k in range(48)
+        for a, b in [(names[k % 3], names[(k + 1 + k % 2) % 3])]
+    ]  # fmt: skip
+    table = tmp_path / "pairs.csv"
+    pd.DataFrame(rows).to_csv(table, index=False)
+    place = tmp_path / "served"
+    place.mkdir()
+    with live.Server(place) as server:
+        owner = visit(server.owner)
+        begun(owner, table)
+        owner.click("text=Two outputs side by side")
+        for role, column in [("sides-1", "one"), ("sides-2", "two"), ("between-1", "model_a"),
+                             ("between-2", "model_b")]:  # fmt: skip
+            owner.select_option(f"#f-{role}", column)
+        good(owner)
+        owner.click("text=Use these columns")
+        owner.wait_for_url("**/plan")
+        assert "side by side" in owner.inner_text("main")
+        assert not owner.locator("#scale").count()
+        owner.fill("#budget", "30")
+        owner.wait_for_function(
+            "() => document.querySelector('[data-testid=headline]').innerText.includes('30 rating')"
+        )
+        good(owner)
+        owner.click("text=Go on")
+        owner.wait_for_url("**/texts")
+        owner.fill("#practice", "2")
+        good(owner)
+        owner.click("text=Begin the campaign")
+        owner.wait_for_url("**/c/pairs/overview")
+        link = invited(owner, "ann")
+
+        ann = visit(link, width=360, height=740, has_touch=True, is_mobile=True)
+        good(ann, 360)
+        for turn in (1, 2):
+            assert f"Practice {turn} of 2." in ann.inner_text("[data-testid=practice]")
+            press(ann, "press-tie")
+        assert "Practice is over" in ann.inner_text("#desk")
+        for k in range(30):
+            both = re.findall(r"Worth (\d), item", ann.inner_text("[data-testid=sides]"))
+            assert len(both) == 2 and not any(name in ann.content() for name in names)
+            # One in ten is judged the other way, or nobody who wins everything could be ranked.
+            left = (both[0] > both[1]) != (k % 10 == 0)
+            press(ann, "press-left" if left else "press-right")
+        assert "Done" in ann.inner_text("#desk")
+        with Campaign(place / "pairs") as campaign:
+            assert len(campaign.answers()) == 30
+
+        owner.goto(f"{server.origin}/c/pairs/overview")
+        assert "preference for the first output" in owner.inner_text("main")
+        good(owner)
+        owner.get_by_role("link", name="Compare", exact=True).click()
+        order = owner.locator("[data-testid=ranking] tbody th").all_inner_texts()
+        assert order == ["omega-7b", "delta-7b", "gamma-7b"]
+        assert "fewgold preferences" in owner.text_content("[data-testid=command]")
+        good(owner)
+        files = owner.context.request
+        for name in ("ranking", "differences"):
+            assert "omega-7b" in files.get(
+                f"{server.origin}/c/pairs/compare/table/{name}.csv"
+            ).text()  # fmt: skip
+        figure = files.get(f"{server.origin}/c/pairs/compare/figure/preferences.svg")
+        assert figure.status == 200 and "<svg" in figure.text()
+
+
+@pytest.mark.slow
+def test_two_criteria_with_practice(visit: Visit, tmp_path: Path) -> None:
+    """A score for each of two criteria; practice items with the right answer and why."""
+    table = tmp_path / "answers.csv"
+    outputs(table)
+    frame = pd.read_csv(table)
+    frame[frame["system"] == "gamma-7b"].drop(columns="system").to_csv(table, index=False)
+    place = tmp_path / "served"
+    place.mkdir()
+    with live.Server(place) as server:
+        owner = visit(server.owner)
+        begun(owner, table)
+        owner.click("text=Use these columns")
+        owner.wait_for_url("**/plan")
+        owner.select_option("#rated", "several")
+        assert not owner.locator("#scale").is_visible()
+        for k, (name, scale) in enumerate([("fluency", "1-5"), ("accuracy", "0-1")], start=1):
+            owner.fill(f"#criterion-{k}", name)
+            owner.fill(f"#criterion-{k}-scale", scale)
+        owner.fill("#budget", "6")
+        owner.wait_for_function(
+            "() => document.querySelector('[data-testid=headline]').innerText.includes('6 rating')"
+        )
+        good(owner)
+        owner.click("text=Go on")
+        owner.wait_for_url("**/texts")
+        assert "Fluency (1 = worst, 5 = best)" in owner.inner_text("main")
+        owner.fill("#instructions", "Read **all** of it.")
+        owner.fill("#practice", "1")
+        owner.click("text=Show it")
+        owner.wait_for_load_state("load")
+        assert owner.locator(".card strong", has_text="all").count() == 1
+        good(owner)
+        owner.click("text=Begin the campaign")
+        owner.wait_for_url("**/c/answers/overview")
+        with Campaign(place / "answers") as campaign:
+            drawn = set(campaign.sample.ids.tolist())
+            free = next(str(i) for i in campaign.pool.ids if i not in drawn)
+        owner.goto(f"{server.origin}/c/answers/work/practice")
+        owner.fill("[name=id]", free)
+        owner.fill("[name=answer-0]", "2")
+        owner.fill("[name=explanation]", "It **breaks off**.")
+        good(owner)
+        owner.get_by_role("button", name="Add").click()
+        assert owner.locator("th", has_text=free).count() == 1
+        link = invited(owner, "ann")
+
+        ann = visit(link)
+        assert "Practice 1 of 1." in ann.inner_text("#desk")
+        good(ann)
+        ann.keyboard.press("4")
+        ann.keyboard.press("1")
+        ann.keyboard.press("Enter")
+        ann.wait_for_selector("text=breaks off")
+        assert "fluency 2" in ann.inner_text("main")
+        good(ann)
+        ann.click("[data-testid=on]")
+        ann.wait_for_selector("[data-testid=over]")
+        for _ in range(6):
+            before = ann.get_attribute("#segment", "data-segment")
+            for key in ("3", "1", "Enter"):
+                ann.keyboard.press(key)
+            ann.wait_for_function(
+                "(b) => document.querySelector('#segment')?.dataset.segment !== b", arg=before
+            )
+        with Campaign(place / "answers") as campaign:
+            found = campaign.answers()
+            assert found["fluency"].tolist() == [3.0] * 6
+            assert found["accuracy"].tolist() == [1.0] * 6
+
+        owner.goto(f"{server.origin}/c/answers/explore/settings")
+        owner.fill("#instructions", "Read *none* of it.")
+        owner.click("text=Change settings")
+        owner.wait_for_url("**/settings?changed=1")
+        good(owner)
+        assert owner.locator("em", has_text="none").count() == 1
