@@ -569,7 +569,7 @@ def tasks_for(
     """The same for each of some raters: shared out, and in another random order for each."""
     parts = _shared_out(campaign, _wanted(campaign, which), raters, which)
     return {
-        rater: replace(_tasks_of(campaign, own, context, True, rater), raters=(rater,))
+        rater: replace(_tasks_of(campaign, own, context, True, rater), raters=(rater,), each=1)
         for rater, own in parts.items()
     }
 
@@ -647,7 +647,7 @@ def _tasks_of(
                   for k, p in enumerate(line, 1)),
             name=Tasks.name if masked else settings.name,
             question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0),
-            instructions=settings.instructions,
+            instructions=settings.instructions, each=settings.each,
         )  # fmt: skip
     if pool.documents is None or not context:
         line = rng.permutation(sorted(wanted)).tolist()
@@ -664,7 +664,7 @@ def _tasks_of(
     return Tasks(
         tuple(shown), name=name, question=settings.question, limits=settings.limits,
         higher_is_better=settings.higher_is_better, criteria=settings.criteria,
-        ends=settings.ends, instructions=settings.instructions,
+        ends=settings.ends, instructions=settings.instructions, each=settings.each,
     )  # fmt: skip
 
 

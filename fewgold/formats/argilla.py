@@ -59,7 +59,7 @@ def settings(tasks: Tasks) -> dict[str, Any]:
         "vectors": [],
         "metadata": [],
         "allow_extra_metadata": True,
-        "distribution": {"strategy": "overlap", "min_submitted": 1},
+        "distribution": {"strategy": "overlap", "min_submitted": tasks.each},
         "mapping": None,
     }  # fmt: skip
 

@@ -361,6 +361,8 @@ class Tasks:
         What the low and the high end of the scale are called, where somebody named them.
     instructions
         What raters must know before they begin, in Markdown.
+    each
+        How many raters each segment shall have.
     """
 
     segments: tuple[Segment, ...]
@@ -373,6 +375,7 @@ class Tasks:
     criteria: tuple[Criterion, ...] = ()
     ends: tuple[str, str] | None = None
     instructions: str = ""
+    each: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "question", self._scale.asked(self.question))

@@ -99,6 +99,11 @@ def _written(form: Format, tasks: Tasks, path: Path) -> Handout:
         notes.append(f"what raters are asked, with the scale, is in {str(beside)!r}")
     elif form.name in _MUTE:
         notes.append(f"{form.title} has no place for the scale: tell raters {tasks._instruction!r}")
+    if tasks.each > 1 and form.name.startswith("label-studio"):
+        notes.append(
+            f"for {tasks.each} raters per segment, set maximum_annotations of the project in "
+            f"Label Studio to {tasks.each}"
+        )
     if (second := form._beside(path)) is not None:
         files.append(second)
         notes.append(f"{form.title} needs its configuration as well: {str(second)!r}")

@@ -296,14 +296,28 @@ def _documents(tasks: Tasks) -> list[list[dict[str, Any]]]:
     return [list(map(item, found)) for found in documents if any(s.rate for s in found)]
 
 
+def _of_rater(documents: list[Any], each: int, rater: int, raters: int) -> list[Any]:
+    """The documents of one rater: each document goes to ``each`` of them, in turn.
+
+    Raters begin at different places.
+
+    >>> [_of_rater(list("abcd"), 2, rater, 3) for rater in range(3)]
+    [['a', 'c', 'd'], ['b', 'd', 'a'], ['c', 'b']]
+    """
+    own = [d for k, d in enumerate(documents) if (rater - k) % raters < each]
+    start = rater * len(own) // raters
+    return own[start:] + own[:start]
+
+
 class Pearmut(Format):
     """Campaigns and annotations of Pearmut.
 
     Documents go out whole. Neighbours that give context are items without any output to rate;
     what a system made of them stands in the message above, marked as not to be rated. All raters
-    draw documents from one pool (``single-stream``), so each segment is rated once; with an order
-    for each rater they have lists of their own (``task-based``). The key is the ``item_id``. A
-    scale other than 0 to 100, or one where less is better, becomes a slider of its own.
+    draw documents from one pool (``single-stream``), so each segment is rated once. Where more
+    raters per segment are wanted, or raters are named at the export, each has a list of documents
+    (``task-based``). The key is the ``item_id``. A scale other than 0 to 100, or one where less is
+    better, becomes a slider of its own.
 
     A **row** is one output of one segment in one line: a line with a document of 5 segments and
     2 systems has 10. A segment without outputs is one row of context; a segment that was passed
@@ -338,8 +352,14 @@ class Pearmut(Format):
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """A campaign, for ``pearmut add``."""
-        info = _info(tasks, "single-stream", list(tasks.raters) or 1)
-        campaign = {"campaign_id": tasks.name, "info": info, "data": _documents(tasks)}
+        data: list[Any] = _documents(tasks)
+        if tasks.each > 1:
+            count = len(tasks.raters) or tasks.each
+            info = _info(tasks, "task-based", list(tasks.raters) or count)
+            data = [_of_rater(data, tasks.each, rater, count) for rater in range(count)]
+        else:
+            info = _info(tasks, "single-stream", list(tasks.raters) or 1)
+        campaign = {"campaign_id": tasks.name, "info": info, "data": data}
         write_texts({Path(path): dumps(campaign, indent=1) + "\n"})
 
     def _write_assigned(self, tasks: Mapping[str, Tasks], path: str | Path) -> None:

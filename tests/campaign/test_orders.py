@@ -14,7 +14,7 @@ from fewgold import formats
 from fewgold.campaign import Campaign, sides
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating
-from fewgold.formats.handout import hand_out_to
+from fewgold.formats.handout import hand_out, hand_out_to
 
 RATERS = ("ann", "bob", "cleo")
 
@@ -31,7 +31,7 @@ def test_each_segment_goes_to_as_many_raters_as_it_needs(tmp_path: Path, each: i
     biggest = max(Counter(study.pool.documents[study.store.drawn()].tolist()).values())
     assert max(loads) - min(loads) <= biggest
     for rater, own in found.items():
-        assert own.raters == (rater,)
+        assert own.raters == (rater,) and own.each == 1  # in a file of their own
         assert own.name == "fewgold" or "study" in own.name
 
 
@@ -152,3 +152,15 @@ def test_names_of_raters_that_cannot_be(tmp_path: Path) -> None:
         study.tasks_for(["ann", "ann "])
     with pytest.raises(FewgoldError, match="1 to 80 characters"):
         study.tasks_for(["ann", ""])
+
+
+def test_files_for_everybody_ask_as_many_raters_as_the_campaign_wants(tmp_path: Path) -> None:
+    study = begun(tmp_path, each=3)
+    study.select(15)
+    told = study.tasks("all")
+    assert told.each == 3
+    made = hand_out(formats.get("label-studio"), told, tmp_path / "l.json")
+    assert any("maximum_annotations" in note for note in made.notes)
+    hand_out(formats.get("pearmut"), told, tmp_path / "p.json")
+    receipt = study.import_file(tmp_path / "p.json", "pearmut")
+    assert receipt.blank == 3 * study.store.drawn().size

@@ -1,6 +1,7 @@
 """Argilla: records and settings that go out, responses that come back."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -39,6 +40,12 @@ def test_tasks_read_back_as_blank(tmp_path):
     assert recognise(path) is ARGILLA
     beside = json.loads(ARGILLA._beside(path).read_text(encoding="utf-8"))
     assert beside == settings(tasks())
+
+
+def test_as_many_raters_answer_each_record_as_the_campaign_wants():
+    for each in (1, 3):
+        made = settings(replace(tasks(), each=each))
+        assert made["distribution"] == {"strategy": "overlap", "min_submitted": each}
 
 
 def test_records_have_the_fields_of_the_settings(tmp_path):

@@ -421,3 +421,52 @@ def test_one_long_prompt_of_promptfoo_is_one_for_all_providers(tmp_path: Path) -
     heads = ",".join(f'"[{r["provider"]["id"]}] {r["prompt"]["label"]}"' for r in rows)
     (tmp_path / "t.csv").write_text(f"q,{heads}\n2+2?" + ",[PASS] 4" * 4 + "\n", encoding="utf-8")
     assert logs.read(tmp_path / "t.csv").frame()["system"].tolist() == systems
+
+
+def test_tables_of_mlflow_hold_traces_that_say_who_gave_a_score(tmp_path: Path) -> None:
+    """What is expected is no metric, and a score of a person is none either, in CSV too."""
+    rows = []
+    for k in range(4):
+        given: list[dict[str, Any]] = [
+            {"assessment_name": "judge", "source": {"source_type": "LLM_JUDGE"},
+             "feedback": {"value": k / 4}},
+            {"assessment_name": "expected_facts", "source": {"source_type": "HUMAN"},
+             "expectation": {"value": 7}},
+            {"assessment_name": "goal", "source": {"source_type": "HUMAN"},
+             "expectation": {"value": 3}},
+        ]  # fmt: skip
+        if k < 2:
+            given.append({"assessment_name": "quality", "source": {"source_type": "HUMAN"},
+                          "feedback": {"value": k + 1}})  # fmt: skip
+        spans = [{"attributes": {"mlflow.spanInputs": json.dumps({"question": f"Q{k} \u2028"}),
+                                 "mlflow.spanOutputs": json.dumps(f"A{k}")}}]  # fmt: skip
+        info = {"trace_id": f"tr-{k}", "assessments": given}
+        rows.append({
+            "trace_id": f"tr-{k}", "judge/value": k / 4, "goal/value": 3,
+            "expected_facts/value": 7, "quality/value": k + 1 if k < 2 else "",
+            "trace": json.dumps({"info": info, "data": {"spans": spans}}),
+            "request": str({"question": f"Q{k} \u2028"}), "response": f"A{k}",
+            "assessments": str(given),  # as pandas writes it
+        })  # fmt: skip
+    frame = logs.read(made.dump_csv(tmp_path / "table.csv", rows)).frame()
+    assert frame["input"].tolist() == [f"Q{k} \u2028" for k in range(4)]
+    assert frame["output"].tolist() == [f"A{k}" for k in range(4)]
+    assert frame["judge"].tolist() == [k / 4 for k in range(4)]
+    assert frame["human"].dropna().tolist() == [1, 2]
+    assert not {"goal", "quality", "expected_facts"} & set(frame.columns)
+
+
+def test_the_output_folder_of_lm_eval_has_a_folder_for_each_model(tmp_path: Path) -> None:
+    for model in ("ant", "bee"):
+        folder = tmp_path / "out" / model
+        folder.mkdir(parents=True)
+        when = "2026-11-19T01-18-51.495916"
+        made.dump_lines(folder / f"samples_sums_{when}.jsonl", made.lm_eval_rows())
+        made.dump(folder / f"results_{when}.json", {"model_name": model})
+    frame = logs.read(tmp_path / "out").frame()
+    one = logs.read(tmp_path / "out" / "ant").frame()
+    assert set(frame["system"]) == {"ant", "bee"} and len(frame) == 2 * len(one)
+    assert set(frame["id"]) == set(one["id"]) and not frame.duplicated(["id", "system"]).any()
+    (tmp_path / "out" / "bee" / f"samples_sums_{when}.jsonl").write_text("{}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=rf"bee.samples_sums_{when}.jsonl, "):
+        logs.read(tmp_path / "out")

@@ -1,6 +1,7 @@
 """Pearmut: campaigns that go out, logs that come back."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,6 +87,22 @@ def test_documents_go_out_whole_with_context_that_has_nothing_to_rate(tmp_path):
     assert "<b>" not in before["instructions"] and "&lt;b&gt;" in before["instructions"]
     assert rated["tgt"] == {"default": f"output 1 {NASTY}"} and "instructions" not in rated
     assert [s["item_id"] for d in documents for s in d] == [s.key for s in found.segments]
+
+
+def test_several_raters_of_each_segment_get_lists_of_their_own(tmp_path):
+    found = tasks()
+    whole = Counter(s.key for s in found.segments)
+    for each, raters in ((2, ()), (2, ("a", "b", "c")), (3, ("a", "b"))):
+        PEARMUT.write_tasks(replace(found, each=each, raters=raters), tmp_path / "t.json")
+        campaign = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
+        info, lists = campaign["info"], campaign["data"]
+        assert (info["assignment"], info["users"]) == ("task-based", list(raters) or each)
+        assert len(lists) == (len(raters) or each)
+        shown = [[s["item_id"] for d in documents for s in d] for documents in lists]
+        times = min(each, len(lists))
+        assert Counter(k for own in shown for k in own) == {k: n * times for k, n in whole.items()}
+        assert all(len(own) == len(set(own)) for own in shown)
+        assert len({own[0] for own in shown}) > 1  # they begin at different places
 
 
 def test_a_document_without_anything_to_rate_stays_home(tmp_path):

@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from fewgold.campaign import Campaign, Receipt
+from fewgold.cli import app
 from fewgold.formats import Tasks, recognise
 from fewgold.pool import Pool
 from tools.install import place
@@ -128,6 +131,31 @@ def called(url: str, body: Any = None, method: str | None = None, **headers: str
     except urllib.error.HTTPError as error:
         raise AssertionError(f"{url}: {error.code} {error.read()[:2000]!r}") from None
     return json.loads(raw) if kind == "application/json" and raw else raw
+
+
+def command(*words: str | Path, codes: tuple[int, ...] = (0,)) -> str:
+    """What a command of ours prints."""
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code in codes, done.output
+    return done.stdout
+
+
+def estimated(log: Path, folder: Path, *options: str) -> pd.DataFrame:
+    """A log on its way from the doctor to an estimate; the rated sheet, which is ``sheet.csv``."""
+    command("doctor", log)
+    sheet = folder / "sheet.csv"
+    command(
+        "select", log, "--budget", "8", "--strategy", "random", "--seed", "1",
+        "-o", sheet, "-q", *options,
+    )  # fmt: skip
+    table = pd.read_csv(sheet, dtype=str, keep_default_na=False)
+    scores = [k % 5 + 1 for k in range(len(table))]
+    table["score"] = list(map(str, scores))
+    table.to_csv(sheet, index=False)
+    told = json.loads(command("estimate", sheet, "--json", "-q"))
+    assert told["n"] == len(scores) == 8 and told["se"] > 0
+    assert told["value"] == pytest.approx(np.mean(scores))
+    return table
 
 
 # Campaigns ----------------------------------------------------------------------------------------

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from fewgold.cli import app
-from tools.conftest import Tool
+from tools.conftest import Tool, command
 
 pytestmark = pytest.mark.tools
 TOOL = "inspect"
@@ -56,13 +54,13 @@ def test_scores_go_back_into_the_log(
     tool.run("python", "run.py", kind, cwd=tmp_path)
     (log,) = (tmp_path / "logs").glob(f"*.{kind}")
     monkeypatch.chdir(tmp_path)
-    command(f"select {log} --budget 6 --strategy random --seed 1 -o sheet.csv --quiet")
+    command(*f"select {log} --budget 6 --strategy random --seed 1 -o sheet.csv -q".split())
     sheet = pd.read_csv("sheet.csv", dtype=str, keep_default_na=False)
     assert len(sheet) == 6
     scores = {row: k % 5 + 1 for k, row in enumerate(sheet["id"])}
     sheet["score"] = [str(scores[i]) for i in sheet["id"]]
     sheet.to_csv("sheet.csv", index=False)
-    command(f"export sheet.csv -o scored.{kind} --quiet")
+    command("export", "sheet.csv", "-o", f"scored.{kind}", "--quiet")
     told = json.loads(tool.run("python", "read.py", f"scored.{kind}", cwd=tmp_path))
     assert told["status"] == "success"
     assert told["human"] == scores
@@ -70,8 +68,3 @@ def test_scores_go_back_into_the_log(
     found = told["totals"]["human"]
     assert math.isclose(found["mean_of_rated"], sum(scores.values()) / 6)
     assert 1 <= found["estimate"] <= 5
-
-
-def command(words: str) -> None:
-    done = CliRunner().invoke(app, words.split())
-    assert done.exit_code == 0, done.output

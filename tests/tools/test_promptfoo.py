@@ -9,11 +9,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from fewgold.cli import app
 from fewgold.formats import logs
-from tools.conftest import NASTY, Tool, called, free_port, installed, served
+from tools.conftest import NASTY, Tool, called, command, free_port, installed, served
 
 pytestmark = pytest.mark.tools
 TOOL = "promptfoo"
@@ -79,12 +77,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     outputs = [w for kind in ("json", "jsonl", "csv") for w in ("-o", f"results.{kind}")]
     made.do("eval", "--no-cache", "--no-table", "--no-progress-bar", *outputs)
     return made
-
-
-def command(*words: str | Path, codes: tuple[int, ...] = (0,)) -> str:
-    done = CliRunner().invoke(app, list(map(str, words)))
-    assert done.exit_code in codes, done.output
-    return done.stdout
 
 
 def item(row: Any) -> int:

@@ -53,13 +53,17 @@ class LmEval(LogFormat):
         tasks = [_task_of(p) for p in paths]
         several = len(set(tasks)) > 1
         for path, task in zip(paths, tasks, strict=True):
-            where = f"{path.name}, " if len(paths) > 1 else ""
+            where = f"{path.relative_to(file.path)}, " if len(paths) > 1 else ""
             _task(found, LogFile(Probe(path)), where, task, several)
         return found.done()
 
 
 def _sample_files(folder: Path) -> list[Path]:
-    return sorted(p for p in folder.glob("samples_*.json*") if _SAMPLES.fullmatch(p.name))
+    """Those in a folder, else in its folders, of which ``--output_path`` gets one per model."""
+    for pattern in ("samples_*.json*", "*/samples_*.json*"):
+        if found := sorted(p for p in folder.glob(pattern) if _SAMPLES.fullmatch(p.name)):
+            return found
+    return []
 
 
 def _task_of(path: Path) -> str:

@@ -74,6 +74,11 @@ class MLflow(LogFormat):
                 found.reject(place, row, raw)
                 continue
             flat = _flat(row) if isinstance(row.get("info"), Mapping) else row
+            # Tables of `mlflow.genai.evaluate` hold each trace as JSON as well. In a CSV file the
+            # columns beside it are written as Python shows them, which is not JSON.
+            trace = parsed(row.get("trace"))
+            if isinstance(at(trace, "info"), Mapping):
+                flat = {**row, **_flat(trace)}
             asked = _of(flat, _INPUTS)
             id_ = next((i for n in _IDS if (i := label(flat.get(n)))), "")
             if asked is None and not id_:
@@ -174,7 +179,8 @@ def _output(row: Mapping[str, Any], base: str, id_: str) -> Output:
     scores: dict[str, Any] = {}
     for name, value in row.items():
         if made := _METRIC.fullmatch(str(name)):
-            scores[made[1]] = value
+            if not made[1].startswith("expected_"):
+                scores[made[1]] = value
         elif name in _BESIDE and number(value) is not None:
             scores[str(name)] = value
     given = []
@@ -183,6 +189,7 @@ def _output(row: Mapping[str, Any], base: str, id_: str) -> Output:
         name = label(one.get("assessment_name")) or label(one.get("name"))
         value = at(one, "feedback", "value") if "feedback" in one else one.get("value")
         if "expectation" in one:
+            scores.pop(name, None)  # the table has a column for it, too
             kept = at(one, "expectation", "serialized_value", "value")
             reference = reference or said(at(one, "expectation", "value") or parsed(kept))
             continue
