@@ -137,7 +137,7 @@ def _command() -> Any:
     return typer.main.get_command(app)
 
 
-def settings(folder: Path, environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def project_settings(folder: Path, environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Defaults of a project, which flags override, as a mapping for each command.
 
     ``FEWGOLD_SELECT_BUDGET=5%`` goes before a table ``[select]`` with ``budget = "5%"`` in
@@ -190,7 +190,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
             stream.reconfigure(encoding="utf-8")
     try:
-        defaults = settings(Path.cwd(), os.environ)
+        defaults = project_settings(Path.cwd(), os.environ)
     except FewgoldError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(BAD_DATA)

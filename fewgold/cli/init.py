@@ -12,9 +12,8 @@ from fewgold.cli.console import escape, note, notes, pairs, quoted, sheet_suffix
 from fewgold.cli.options import Json, Quiet, argument, described, flag, option
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     import pandas as pd
+    from rich.console import Console
 
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool

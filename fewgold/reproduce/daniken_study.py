@@ -524,20 +524,29 @@ class DanikenReproduction(Reproduction):
     def _verdict(self, source: str) -> str:
         if source in FIGURES:
             return "drawn"
+        if source in self._drawable:
+            return systems.ROC_FIGURES[source].verdict()
         if source not in self.tables:
             return "needs the public WMT21 scores in the folder that FEWGOLD_DATA names"
         return score(self.tables[source])
 
+    @property
+    def _drawable(self) -> dict[str, Curves | systems.BleuCurves]:
+        """The figures that can be drawn: those of BLEU need the public WMT21 scores."""
+        known = "thesis5.1" in self.tables
+        return {**FIGURES, **(systems.ROC_FIGURES if known else {})}
+
     def _figures(self) -> dict[str, Any]:
         """The figures, and a heat map of each table of ε; none where matplotlib is missing."""
+        figures = self._drawable
 
         def draw(name: str) -> Any:
-            if name in FIGURES:
-                return FIGURES[name].draw(self.seed)
+            if name in figures:
+                return figures[name].draw(self.seed)
             wide = self.tables[name].pivot(index="human", columns="metric", values="here")
             return plots.heat(wide, title=GRIDS[name].title)
 
-        return figures_of(draw, [*FIGURES, *HEAT_MAPS])
+        return figures_of(draw, [*figures, *HEAT_MAPS])
 
     def _page(self, drawn: Mapping[str, Any]) -> str:
         """The whole result on one page."""
@@ -559,7 +568,7 @@ class DanikenReproduction(Reproduction):
             if name in drawn:
                 svg = plots.to_svg(drawn[name], alt=f"{TITLES[name]}. {_CAPTION}")
                 sections.append(report.Figure(f"{TITLES[name]}, as a map", svg, _CAPTION))
-        for name, figure in FIGURES.items():
+        for name, figure in self._drawable.items():
             if name in drawn:
                 svg = plots.to_svg(drawn[name], alt=f"{figure.title}. {figure.caption}")
                 sections.append(report.Figure(figure.title, svg, figure.caption))

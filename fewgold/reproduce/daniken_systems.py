@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scipy.special import ndtri
 
+from fewgold import plots
+from fewgold.bayes import Roc
+from fewgold.common.arrays import RNGLike
 from fewgold.datasets import real_frame
 from fewgold.reproduce.findings import printed_tables
 
@@ -58,6 +61,63 @@ def wmt21_tallies() -> Tallies:
     table = real_frame("wmt21_ende")
     adequate = (table["mqm"] == 0).groupby(table["system"]).agg(["sum", "size"])
     return {str(system): (int(k), int(n)) for system, k, n in adequate.itertuples()}
+
+
+class BleuCurves(NamedTuple):
+    """ROC curves of sentence BLEU against the human ratings of WMT21 English–German.
+
+    ``pooled`` takes the outputs of all systems together, as Figure 5.1 of the thesis does.
+    """
+
+    title: str
+    caption: str
+    pooled: bool = False
+
+    def curves(self) -> dict[str, Roc]:
+        """One curve per system, or one of all."""
+        table = real_frame("wmt21_ende")
+        table = table[table["system"].isin(list(PRINTED["thesis5.1"].cells))]
+        labels = ["all systems"] * len(table) if self.pooled else table["system"].tolist()
+        adequate = (table["mqm"] == 0).astype(int)
+        return {
+            str(name): Roc.of(adequate.loc[some.index], some["sb_BLEU"])
+            for name, some in table.groupby(labels, sort=False)
+        }
+
+    def draw(self, rng: RNGLike = None) -> Any:
+        """The figure; marks are where ρ and η differ least."""
+        import pandas as pd
+
+        curves = self.curves()
+        lines = [c.curve().assign(system=n, auc=c.auc) for n, c in curves.items()]
+        chosen = {name: curve.chosen() for name, curve in curves.items()}
+        points = [(name, 1 - point.eta, point.rho) for name, point in chosen.items()]
+        marks = pd.DataFrame(points, columns=["system", "fpr", "tpr"])
+        ax = plots.roc_curves(pd.concat(lines, ignore_index=True), marks, title=self.title)
+        return ax.figure
+
+    def verdict(self) -> str:
+        """The areas under the curves, in words."""
+        areas = {name: curve.auc for name, curve in self.curves().items()}
+        if self.pooled:
+            return f"BLEU drawn, AUC {areas['all systems']:.2f}"
+        least, most = min(areas, key=areas.__getitem__), max(areas, key=areas.__getitem__)
+        return f"BLEU drawn, AUC {areas[least]:.2f} ({least}) to {areas[most]:.2f} ({most})"
+
+
+#: Figures of the thesis that need the public WMT21 scores.
+ROC_FIGURES = {
+    "figure5.1": BleuCurves(
+        "Thesis, Figure 5.1: ROC curve of BLEU, all systems",
+        "WMT21 English–German, 527 outputs of each of 11 systems; an output is adequate with MQM "
+        "0. The mark is the threshold of least |ρ − η|.",
+        pooled=True,
+    ),
+    "figure5.2": BleuCurves(
+        "Thesis, Figure 5.2: ROC curves of BLEU by system",
+        "As Figure 5.1, one curve per system; the thesis sets a threshold for each.",
+    ),
+}
 
 
 def posterior(tally: tuple[int, int]) -> tuple[float, float]:

@@ -18,8 +18,7 @@ from fewgold.report.study_sections import WITHOUT
 from fewgold.slices import LEAST
 from fewgold.web import files
 from fewgold.web.explore_view import Results, View, cut_hints, looking, slicing_columns
-from fewgold.web.forms import Fields
-from fewgold.web.overview import named
+from fewgold.web.forms import Fields, named
 from fewgold.web.site import Site
 
 if TYPE_CHECKING:

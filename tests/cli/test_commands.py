@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fewgold
-from fewgold.cli import app, main, settings
+from fewgold.cli import app, main, project_settings
 from fewgold.cli.console import to_json
 from fewgold.common.text import decimals
 from fewgold.errors import FewgoldError, UnknownNameError
@@ -124,23 +124,23 @@ def test_digits_follow_the_error() -> None:
 
 
 def test_settings(tmp_path: Path) -> None:
-    assert settings(tmp_path, {})["select"] == {}
+    assert project_settings(tmp_path, {})["select"] == {}
     (tmp_path / "fewgold.toml").write_text(
         '[select]\nbudget = 7\nmetrics = ["comet", "bleu"]\nscore-column = "x"\nforce = true\n'
     )
-    found = settings(tmp_path, {"FEWGOLD_SELECT_BUDGET": "5%", "FEWGOLD_OTHER": "1"})["select"]
+    found = project_settings(tmp_path, {"FEWGOLD_SELECT_BUDGET": "5%", "FEWGOLD_OTHER": "1"})["select"]
     assert found == {
         "budget": "5%", "metrics": "comet,bleu", "score_column": "x", "force": True,
     }  # fmt: skip
     (tmp_path / "fewgold.toml").write_text("[select]\nbugdet = 7\n")
     with pytest.raises(UnknownNameError, match="Did you mean 'budget'"):
-        settings(tmp_path, {})
+        project_settings(tmp_path, {})
     (tmp_path / "fewgold.toml").write_text("[selct]\nbudget = 7\n")
     with pytest.raises(UnknownNameError, match="Did you mean 'select'"):
-        settings(tmp_path, {})
+        project_settings(tmp_path, {})
     (tmp_path / "fewgold.toml").write_text("[select\n")
     with pytest.raises(FewgoldError, match=r"cannot read fewgold\.toml"):
-        settings(tmp_path, {})
+        project_settings(tmp_path, {})
 
 
 def test_flag_over_environment_over_file(

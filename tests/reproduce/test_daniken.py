@@ -391,6 +391,7 @@ def test_every_table_and_figure_has_a_verdict(made: DanikenReproduction) -> None
     thesis = {f"Thesis, Table 5.{k}" for k in (5, 6, 7, 8, 9)}
     thesis |= {f"Thesis, Figure 5.{k}" for k in (1, 2, 3, 4)}
     thesis |= {"Thesis, Tables 5.1 and 5.3", "Thesis, Tables 5.2 and 5.4"}
+    thesis |= {"Thesis, Figure 3.1", "Thesis, Table 4.1"}
     assert set(contents["item"]) == tables | thesis
     assert (contents["verdict"] != "").all()
     assert (contents["remark"] != "")[contents["status"] == "not possible"].all()

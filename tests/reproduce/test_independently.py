@@ -16,7 +16,7 @@ import pytest
 from fewgold import datasets, registry
 from fewgold.reproduce import saldias_methods
 from fewgold.reproduce.daniken_study import GRIDS, ORDERS
-from fewgold.reproduce.daniken_systems import PRINTED
+from fewgold.reproduce.daniken_systems import PRINTED, ROC_FIGURES
 from fewgold.reproduce.saldias_methods import ORACLE_RANGE, TABLE5, TABLES
 
 
@@ -317,3 +317,18 @@ def test_tables_5_1_to_5_7_of_the_thesis(folder: Path) -> None:
     names = list(table)
     one, two = names.index("Blender"), names.index("LostInConv.")
     assert table["Blender"][two].count("*") == table["LostInConv."][one].count("*") == count
+
+
+def test_figures_5_1_and_5_2_of_the_thesis(folder: Path) -> None:
+    """Areas under the curves of BLEU: the share of pairs that it puts in order, ties half."""
+    with gzip.open(folder / "wmt21_ende.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        rows = [r for r in csv.DictReader(file) if r["system"] in PRINTED["thesis5.1"].cells]
+    by_system = ROC_FIGURES["figure5.2"].curves()
+    assert set(by_system) == set(PRINTED["thesis5.1"].cells)
+    curves = {"": ROC_FIGURES["figure5.1"].curves()["all systems"], **by_system}
+    for system, curve in curves.items():
+        own = [r for r in rows if system in ("", r["system"])]
+        adequate = np.array([float(r["mqm"]) == 0 for r in own])
+        bleu = np.array([float(r["sb_BLEU"]) for r in own])
+        gap = bleu[adequate][:, None] - bleu[~adequate]
+        assert curve.auc == pytest.approx(float((np.sign(gap) + 1).mean() / 2), abs=1e-9)

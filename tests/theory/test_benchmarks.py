@@ -14,7 +14,7 @@ from fewgold.datasets import data_folder
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = {"alternatives.py", "monitor.py", "nuts.py", "peers.py"}
+ELSEWHERE = {"alternatives.py", "monitor.py", "nuts.py", "peers.py", "thesis_bleu.py"}
 SCRIPTS = sorted((ROOT / "benchmarks").glob("[!_]*.py"))
 MORE = [  # other ways through the same files
     "calibration.py --noise",
