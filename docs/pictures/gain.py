@@ -1,10 +1,10 @@
-"""Draw what fewgold gains: the same study again and again, three ways to do it.
+"""Draw how much fewgold gains: many studies of the same data, made in three ways.
 
     python docs/pictures/gain.py [gain.svg]
 
-Each dot is the estimate of one study of 100 ratings on the embedded data (``zhen``), whose true
-score is known; ``benchmarks/alternatives.py`` has figures of more studies. The SVG has a light and
-a dark dress and takes the one of the reader's screen.
+Each dot is the estimate of one study with 100 ratings, on synthetic data (``zhen``) whose true
+score is known; ``benchmarks/alternatives.py`` has figures of more studies. The SVG has light and
+dark colours and follows the setting of the reader's screen.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def draw() -> str:
             f"<style>{STYLE}</style>",
             f'<rect class="card" x="0.5" y="0.5" width="{width - 1}" height="{bottom + 35}" '
             'rx="10"/>',
-            f'<text class="ink big" x="24" y="34">{RATINGS} ratings for {len(pool):,} outputs, '
-            f"{STUDIES} times over</text>",
-            '<text class="soft" x="24" y="56">Each dot is the score that one study finds.</text>',
+            f'<text class="ink big" x="24" y="34">{STUDIES} studies of {len(pool):,} outputs, '
+            f"with {RATINGS} ratings each</text>",
+            '<text class="soft" x="24" y="56">Each dot is the estimate of one study.</text>',
             f'<text class="truth small" x="{x(truth):.1f}" y="{TOP - 8}" text-anchor="middle">'
             f"true score {truth:.2f}</text>",
             f'<line class="line" x1="{x(truth):.1f}" y1="{TOP}" x2="{x(truth):.1f}" '
@@ -111,7 +111,7 @@ def draw() -> str:
             *parts,
             *marks,
             f'<text class="soft small" x="{LEFT}" y="{bottom + 26}">mean penalty (0 to 25); '
-            f"blue: no more than {NEAR} off</text>",
+            f"blue: within {NEAR} of the true score</text>",
             "</svg>\n",
         ]
     )

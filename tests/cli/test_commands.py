@@ -128,7 +128,9 @@ def test_settings(tmp_path: Path) -> None:
     (tmp_path / "fewgold.toml").write_text(
         '[select]\nbudget = 7\nmetrics = ["comet", "bleu"]\nscore-column = "x"\nforce = true\n'
     )
-    found = project_settings(tmp_path, {"FEWGOLD_SELECT_BUDGET": "5%", "FEWGOLD_OTHER": "1"})["select"]
+    found = project_settings(tmp_path, {"FEWGOLD_SELECT_BUDGET": "5%", "FEWGOLD_OTHER": "1"})[
+        "select"
+    ]
     assert found == {
         "budget": "5%", "metrics": "comet,bleu", "score_column": "x", "force": True,
     }  # fmt: skip
