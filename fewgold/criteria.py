@@ -7,6 +7,7 @@ Each criterion has its own scale, gaps and estimate.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -97,8 +98,19 @@ def rate(
                 )
             drawn = replace(sample, given=given.parts[criterion.name].complete())
         own: Any = scores[criterion.name]
-        parts[criterion.name] = PartialRatings(drawn, own, criterion.limits)
+        with _named(criterion.name):
+            parts[criterion.name] = PartialRatings(drawn, own, criterion.limits)
     return CriteriaRatings(chosen, parts)
+
+
+@contextmanager
+def _named(criterion: str) -> Iterator[None]:
+    """Errors begin with the criterion that they are about."""
+    try:
+        yield
+    except DataError as error:
+        told = f"{criterion}: {error.message}"
+        raise DataError(told, code=error.code, hints=error.hints) from None
 
 
 def from_table(
@@ -151,7 +163,8 @@ def from_table(
             frame.drop(columns=others), human=criterion.name, chosen=chosen, metrics=metrics,
             **columns,
         )  # fmt: skip
-        parts[criterion.name] = partial_ratings(found, criterion.limits or limits)
+        with _named(criterion.name):
+            parts[criterion.name] = partial_ratings(found, criterion.limits or limits)
         notes |= dict.fromkeys(found.notes)
     return CriteriaRatings(parsed, parts, tuple(notes))
 
@@ -233,16 +246,10 @@ class CriteriaRatings:
         for criterion in self.criteria:
             part = self.parts[criterion.name]
             usual = usual_estimator(part.sample.pool) if estimator is None else estimator
-            try:
+            with _named(criterion.name):
                 made[criterion.name] = for_target(
                     directed(usual, criterion), part, target, gaps, confidence
                 )
-            except DataError as error:
-                if error.code != "unrated":
-                    raise
-                raise DataError(
-                    f"{criterion.name}: {error.message}", code=error.code, hints=error.hints
-                ) from None
         return CriteriaEstimate(self, made)
 
     @cached_property

@@ -10,22 +10,26 @@ from __future__ import annotations
 
 import hashlib
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, codes_of, group_sum, spread_out
 from fewgold.common.checks import check_choice, check_confidence
-from fewgold.common.text import plain_value
+from fewgold.common.text import html_table, plain_value
 from fewgold.cut import Cut
 from fewgold.design import Design, DesignKind, neighbours
 from fewgold.errors import DataError
 from fewgold.estimate import Interval, LinearEstimate, signature
 from fewgold.estimator import Estimator
 from fewgold.sample import Ratings, Sample
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["DomainEstimate", "quantile", "ratio", "total", "weighted_mean"]
 
@@ -451,8 +455,72 @@ def _spread(
 # Totals, ratios and quantiles
 
 
-@dataclass(frozen=True, eq=False)
-class AffineEstimate:
+class _Answer(ABC):
+    """How totals, ratios and quantiles are shown, and that each is a number."""
+
+    base: LinearEstimate
+    of: str
+
+    @property
+    @abstractmethod
+    def value(self) -> FloatArray: ...
+
+    @property
+    @abstractmethod
+    def se(self) -> FloatArray: ...
+
+    @abstractmethod
+    def interval(self, confidence: float = 0.95) -> Interval: ...
+
+    @abstractmethod
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]: ...
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        ends = f"95% {low:.6g} to {high:.6g}"
+        return f"{type(self).__name__}({self.of}: {self.value:.6g}, {ends}, n = {self.base.n})"
+
+    def _repr_html_(self) -> str:
+        """The answer in a notebook."""
+        record, (low, high) = self.to_dict(), self.interval()
+        rows = [
+            (self.of, f"{self.value:.6g}"),
+            ("standard error", f"{self.se:.4g}"),
+            ("95% interval", f"{low:.6g} to {high:.6g}"),
+            ("ratings", f"{record['n']} of {record['pool_size']} segments"),
+            ("method", record["method"]),
+        ]
+        return html_table("Estimate", rows, notes=record["notes"])
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """A readable summary of a few lines."""
+        record = self.to_dict(confidence)
+        low, high = self.interval(confidence)
+        lines = [
+            f"{self.of}: {self.value:.6g} ± {self.se:.4g} (standard error)",
+            f"{100 * confidence:.10g}% interval {low:.6g} to {high:.6g} ({record['bound_label']})",
+            f"from {record['n']} of {record['pool_size']} segments",
+            *(f"note: {note}" for note in record["notes"]),
+            record["signature"],
+        ]
+        return "\n".join(lines)
+
+    def plot(self, confidence: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw the answer as a dot with its interval."""
+        import pandas as pd
+
+        from fewgold import plots
+
+        low, high = self.interval(confidence)
+        row = {"system": self.of, "score": float(self), "low": float(low), "high": float(high)}
+        return plots.forest(pd.DataFrame([row]), ax, label=self.of, confidence=confidence)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AffineEstimate(_Answer):
     """``shift`` plus ``scale`` times an estimate, such as a total or a linearised ratio."""
 
     base: LinearEstimate
@@ -460,9 +528,6 @@ class AffineEstimate:
     shift: float = 0.0
     of: str = "total"
     notes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"AffineEstimate({self.of}: {self.value:.6g} ± {self.se:.4g}, n = {self.base.n})"
 
     @property
     def value(self) -> FloatArray:
@@ -478,10 +543,6 @@ class AffineEstimate:
 
     def signature(self, confidence: float = 0.95) -> str:
         return _signed(self.base, self.of, confidence)
-
-    def summary(self, confidence: float = 0.95) -> str:
-        """A readable summary of a few lines."""
-        return _summary(self, confidence)
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The estimate in plain numbers, for JSON."""
@@ -566,22 +627,23 @@ def ratio(
     return AffineEstimate(base, 1 / mean, first, of=_of("ratio", base))
 
 
-@dataclass(frozen=True, eq=False)
-class QuantileEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class QuantileEstimate(_Answer):
     """The score that a share ``p`` of the pool does not exceed.
 
-    ``ends`` returns the interval at a confidence; ``base`` is the estimate of the share at the
-    quantile.
+    ``at`` is that score. ``ends`` returns the interval at a confidence; ``base`` is the estimate of
+    the share at the quantile.
     """
 
-    value: FloatArray
+    at: FloatArray
     p: float
     base: LinearEstimate
     ends: Callable[[float], Interval]
     of: str = "quantile"
 
-    def __repr__(self) -> str:
-        return f"QuantileEstimate({self.of}: {self.value:.6g}, n = {self.base.n})"
+    @property
+    def value(self) -> FloatArray:
+        return self.at
 
     @property
     def se(self) -> FloatArray:
@@ -594,10 +656,6 @@ class QuantileEstimate:
 
     def signature(self, confidence: float = 0.95) -> str:
         return _signed(self.base, self.of, confidence)
-
-    def summary(self, confidence: float = 0.95) -> str:
-        """A readable summary of a few lines."""
-        return _summary(self, confidence)
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The estimate in plain numbers, for JSON."""
@@ -698,16 +756,3 @@ def _signed(base: LinearEstimate, of: str, confidence: float) -> str:
     if isinstance(base, DomainEstimate):
         told += f"#{base.digest}"
     return signature(base.ratings, base.method, chosen + used.spelled, confidence, told)
-
-
-def _summary(made: AffineEstimate | QuantileEstimate, confidence: float) -> str:
-    record = made.to_dict(confidence)
-    low, high = made.interval(confidence)
-    lines = [
-        f"{made.of}: {made.value:.6g} ± {made.se:.4g} (standard error)",
-        f"{100 * confidence:.10g}% interval {low:.6g} to {high:.6g} ({record['bound_label']})",
-        f"from {record['n']} of {record['pool_size']} segments",
-        *(f"note: {note}" for note in record["notes"]),
-        made.signature(confidence),
-    ]
-    return "\n".join(lines)
