@@ -601,7 +601,7 @@ def test_a_metric_as_a_judge(tmp_path: Path) -> None:
     for interval in found.table()["95% interval"]:
         assert interval in page
     trouble = client.get("/explore/metric/0", params={"threshold": ">= 0"}).text
-    assert "people&#39;s scores are not 0 and 1" in trouble
+    assert "the human scores are not 0 and 1" in trouble
     wrong = client.get("/explore/metric/0", params={"cut": ">= 60", "threshold": "x"})
     assert wrong.status_code == 200 and "cut is a sign and a number" in wrong.text
 
@@ -621,7 +621,7 @@ def test_judges_side_by_side(tmp_path: Path) -> None:
     }  # fmt: skip
     page = html.unescape(client.get("/explore/judge", params=asked).text)
     found = assess(ratings.cut(">= 60"), names[:2], threshold=">= 0", by=names[1], against=names[0])
-    for heading in ("Agreement", "Judges compared", f"By {names[1]}", "What errors follow"):
+    for heading in ("Agreement", "Judges compared", f"By {names[1]}", "What errors depend on"):
         assert f"<h2>{heading}</h2>" in page
     for cell in found.table()[names[0]]:
         assert cell in page
