@@ -1,12 +1,14 @@
-"""Every table and figure of three of the four papers with its verdict, for docs/reproduction.md.
+"""List all tables and figures of three papers with a verdict; for docs/reproduction.md.
 
     python benchmarks/papers.py [daniken|estrella]
 
-The list for Saldías et al. (2022) heads the summary of `fewgold reproduce saldias`, which takes
-half an hour.
+`fewgold reproduce saldias` prints the list for Saldías et al. (2022) at the top of its summary. It
+takes half an hour.
 """
 
 from __future__ import annotations
+
+import argparse
 
 from _common import arguments as common
 from _common import need, read, table
@@ -16,10 +18,14 @@ from fewgold import reproduce
 DRAWS = {"daniken": 100, "estrella": 1500}
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("paper", nargs="?", choices=tuple(DRAWS), help="both by default")
-    options = read(parser)
+    return parser
+
+
+def main() -> None:
+    options = read(arguments())
     need("wmt20_ende", "wmt20_zhen", "wmt21_ende")
     for paper in (options.paper,) if options.paper else DRAWS:
         made = getattr(reproduce, paper)(draws=20 if options.quick else DRAWS[paper])

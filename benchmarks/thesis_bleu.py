@@ -2,13 +2,15 @@
 
     python benchmarks/thesis_bleu.py --clones DIR
 
-Sentence BLEU of all 1002 outputs comes from the public texts: clone
-https://github.com/wmt-conference/wmt21-news-systems into DIR (or name DIR in FEWGOLD_CLONES). What
-people said of 527 of them is in wmt21_ende. The texts of ref-B are not public, so it is left out.
+Computes sentence BLEU of all 1002 outputs from the public texts. Clone
+https://github.com/wmt-conference/wmt21-news-systems into DIR (or name DIR in FEWGOLD_CLONES).
+wmt21_ende has the human ratings of 527 outputs. The texts of ref-B are not public, so ref-B is left
+out.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -47,10 +49,14 @@ def outputs(folder: Path, system: str) -> list[str]:
     return path.read_text("utf-8").splitlines()
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--clones", default=os.environ.get("FEWGOLD_CLONES", ""))
-    options = read(parser)
+    return parser
+
+
+def main() -> None:
+    options = read(arguments())
     need("wmt21_ende")
     folder = Path(options.clones) / REPOSITORY / "txt"
     if not options.clones or not folder.is_dir():
