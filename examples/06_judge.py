@@ -12,7 +12,7 @@ def bar(low: float, high: float) -> str:
     return " " * round(60 * (low - 0.4)) + "█" * max(1, round(60 * (high - low)))
 
 
-# The judge at its word, and corrected by the 150 answers of each assistant that people rated.
+# The judge at face value, and corrected by the 150 answers of each assistant that people rated.
 rates = success_rates(frame, human="passed", metric="judge", system="system")
 print("assistant   judge says   corrected       truth")
 for row in rates.to_frame().to_dict("records"):

@@ -70,8 +70,8 @@ def _check_oriented(pool: Pool) -> None:
         "chances that follow the rank of the metrics need a metric whose direction (is larger "
         "better?) is known; " + (f"that of {names} is not." if names else "this pool has none."),
         hints={
-            "python": "Give orientation={name: 1} (larger is better) or -1 (larger is worse) to the "
-            "pool, or use docs-balanced.",
+            "python": "Give orientation={name: 1} (larger is better) or -1 (larger is worse) to "
+            "the pool, or use docs-balanced.",
             "cli": "Give --orientation NAME=+1 (larger is better) or NAME=-1 (larger is worse), or "
             "use --strategy docs-balanced+ridge.",
             "web": "Choose docs-balanced+ridge.",

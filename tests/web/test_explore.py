@@ -581,7 +581,7 @@ def test_judges_side_by_side(tmp_path: Path) -> None:
     }  # fmt: skip
     page = html.unescape(client.get("/explore/judge", params=asked).text)
     found = assess(ratings.cut(">= 60"), names[:2], threshold=">= 0", by=names[1], against=names[0])
-    for heading in ("Agreement", "Judges compared", f"By {names[1]}", "What errors follow"):
+    for heading in ("Agreement", "Judges compared", f"By {names[1]}", "What errors depend on"):
         assert f"<h2>{heading}</h2>" in page
     for cell in found.table()[names[0]]:
         assert cell in page
