@@ -289,7 +289,7 @@ _TEXT_COLUMNS = (
 
 
 def _text_scores(source: str, target: str, reference: str | None) -> tuple[Any, ...]:
-    """Lengths, and BLEU, chrF and chrF++ of one output; none of these for the reference itself."""
+    """Lengths, and BLEU, chrF and chrF++ of one output; no scores for the reference."""
     metrics = (None,) * 3 if reference is None else _string_metrics(target, [reference])
     return len(target.split()), len(target), len(source), *metrics
 

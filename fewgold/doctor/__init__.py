@@ -1,4 +1,4 @@
-"""What a file is, what can be done with it, what is wrong with it, and which command comes next.
+"""Find out what a file is, what it can be used for, what is wrong with it, and what to run next.
 
 >>> from fewgold.doctor import examine
 >>> examine("no-such-file.csv").exit_code

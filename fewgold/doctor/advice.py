@@ -32,7 +32,7 @@ from fewgold.pool import Pool
 
 @dataclass(frozen=True, eq=False)
 class Able:
-    """What a table is fit for; the commands follow from it."""
+    """What a table can be used for, which determines the commands."""
 
     pool: Pool | None
     systems: int
@@ -51,7 +51,7 @@ class Able:
 
 
 def able(seen: Seen) -> Able:
-    """Try the pool that the commands would build, and see what it allows."""
+    """Build the pool as the commands would, and see what it allows."""
     pool, problem = _pool(seen)
     systems = seen.count(seen.system)
     extra = None if seen.id is None else keys(seen)
@@ -77,12 +77,12 @@ def able(seen: Seen) -> Able:
 
 
 def _unrated(seen: Seen, scores: NDArray[np.float64]) -> int:
-    """Outputs that nobody rated; with a row for each rater, one rating of an output is enough."""
+    """Number of unrated outputs; with one row per rater, one rating of an output is enough."""
     if seen.id is None:
         return int(np.isnan(scores).sum())
     system = seen.labels(seen.system) if seen.system else [""] * seen.rows
     outputs = list(zip(seen.labels(seen.id), system, strict=True))
-    # A cell that cannot be read is a mistake, but somebody rated there.
+    # A cell that cannot be read is a mistake, but counts as rated.
     rated = np.isfinite(scores)
     for name in seen.human:
         rated = rated | ~seen.cells[name].blank
@@ -91,7 +91,7 @@ def _unrated(seen: Seen, scores: NDArray[np.float64]) -> int:
 
 
 def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:
-    """The pool of the table (of all systems jointly, where there are several), or why not."""
+    """The pool of the table (joint if there are several systems), or why there is none."""
     from fewgold import shared_sheets, sheets
 
     extra = None if seen.id is None else keys(seen)
@@ -129,7 +129,7 @@ def _strategies(fit: Able) -> list[Support]:
     if not pool.metrics:
         why = "metrics-*, docs-opt, docs-balanced, docs-incr-metrics: no metric without gaps"
         lines.append(Support("by metric", False, why))
-        lines.append(Support("estimators", True, "mean only; the others correct by metrics"))
+        lines.append(Support("estimators", True, "mean only; the others need metrics"))
     else:
         first = some([f"cv-{m}" for m in pool.metrics], 2)
         why = f"mean, ridge, cv-mean, cv-multi, cv-knn, {first}"
@@ -144,20 +144,20 @@ def _bounds(seen: Seen, fit: Able) -> Support:
         guess = "--limits mqm"
     return Support(
         "bounds", True,
-        f"approximate ones always; guaranteed ones (star, betting, …) with {guess} and a sample "
+        f"approximate ones always; guaranteed ones (star, betting, …) need {guess} and a sample "
         "drawn with --strategy random+mean",
     )  # fmt: skip
 
 
-# Labels below which nothing is said about how they were chosen.
+# Fewest labels for a statement about how they were chosen.
 _LEAST_LABELS = 10
-# Ratings of a system below which they do not tell whether uneven chances pay, and the share of the
-# segments for which that is worked out.
+# Fewest ratings of a system for judging whether uneven chances pay, and the share of the segments
+# assumed to be rated.
 _ENOUGH, _SHARE = 100, 0.1
 
 
 def _uneven(seen: Seen, fit: Able) -> list[Support]:
-    """Whether it pays to rate more where ratings stray further from the metrics."""
+    """Whether it pays to rate more where ratings are far from the metrics' predictions."""
     from fewgold.io.columns import sureness
 
     sure = [
@@ -174,20 +174,23 @@ def _uneven(seen: Seen, fit: Able) -> list[Support]:
         use = f"with {named}" if how == "column" else f"--strategy {registry.BY_RANK}"
         if less < 0.02:
             what = f"by “{sure[0]}”" if how == "column" else "by the rank of the metrics"
-            return [Support("uneven chances", False, f"{what} they would not have paid here")]
-        said = f"about {less:.0%} less error on these ratings, {use}; fewgold simulate tells more"
+            return [Support("uneven chances", False, f"{what} they would not have paid off here")]
+        said = f"about {less:.0%} less error on these ratings, {use}; fewgold simulate shows more"
         return [Support("uneven chances", True, said)]
     if sure and not fit.rated:
-        said = f"“{sure[0]}” may tell where ratings vary most: fewgold select {named}"
+        said = f"“{sure[0]}” may show where ratings vary most: fewgold select {named}"
         return [Support("uneven chances", True, f"{said}; so may earlier ratings: --history FILE")]
     if fit.crossed and fit.rated and _unrated_systems(seen):
-        said = "the ratings of the other systems tell where those of a new one vary: --history FILE"
+        said = (
+            "the ratings of the other systems show where those of a new one will vary: "
+            "--history FILE"
+        )
         return [Support("uneven chances", True, said)]
     return []
 
 
 def _fits(values: NDArray[np.float64], name: str) -> bool:
-    """Whether a column holds what its name says: numbers of 0 or more, or probabilities."""
+    """Whether a column fits its name: numbers of 0 or more, or probabilities."""
     from fewgold.io.columns import sureness
 
     top = 1.0 if sureness(name) == "probability" else math.inf
@@ -201,12 +204,12 @@ def _unrated_systems(seen: Seen) -> bool:
 
 
 def _gain(seen: Seen, column: str | None) -> tuple[float, str] | None:
-    """By how much uneven chances would have cut the error, and by what: a column, or the ranks.
+    """How much uneven chances would have reduced the error, and their source: a column or ranks.
 
-    With e what ratings stray from a regression on the metrics, the squared error at n of N is about
-    Σ e² (1/π − 1) / N², against Σ e² (N/n − 1) / N² with equal chances. None where too few ratings
-    tell; or where no column tells and the scale is too short for ranks, or no metric has a known
-    direction.
+    With residuals e of a regression on the metrics, the squared error at n of N is about Σ e² (1/π
+    − 1) / N², compared with Σ e² (N/n − 1) / N² for equal chances. None if there are too few
+    ratings; or if there is no column for the spread, and the scale is too short for ranks or no
+    metric has a known direction.
     """
     from fewgold.io.columns import sureness
     from fewgold.samplers import spread_of_probability
@@ -246,17 +249,17 @@ def _gain(seen: Seen, column: str | None) -> tuple[float, str] | None:
     return None if equal == 0 else (1 - math.sqrt(uneven / equal), how)
 
 
-# Scores that span no more are taken for pass or fail, or for a Likert scale.
+# Scores with at most this range are treated as pass or fail, or as a Likert scale.
 _LONG = 10.0
 
 
 def _studies(seen: Seen, fit: Able) -> list[Support]:
-    """What goes on from ratings, or comes before them."""
+    """Analyses that use ratings, or prepare for them."""
     cut = ""
     if fit.binary is not None:
         cut = f"“{fit.binary}” is 0 and 1: fewgold alpha, fewgold roc"
     elif fit.rated:
-        cut = f"after a cut of “{seen.human[0]}” that says what is adequate, such as {_cut(seen)}"
+        cut = f"after a cut of “{seen.human[0]}” that defines adequate, such as {_cut(seen)}"
     plan = "only from the scale or a guess: fewgold plan --limits, --sd"
     if fit.rated >= 10:
         plan = "with the spread of the human scores: fewgold plan"
@@ -274,20 +277,20 @@ def _studies(seen: Seen, fit: Able) -> list[Support]:
         }),
         _simulation(seen, fit),
         Support("planning", True, plan),
-        _unless("reliability", "how steady a score is with 1, 2, 3, … documents", {
+        _unless("reliability", "how stable a score is with 1, 2, 3, … documents", {
             "no document column": seen.document is None,
             "fewer than 3 documents": seen.count(seen.document) < 3,
-            "no scores, neither of people nor of metrics": not (fit.rated or seen.usable_metrics),
+            "no scores, neither human nor automatic": not (fit.rated or seen.usable_metrics),
         }),
         _unless("stopping", stop, {
             "not before the errors above are mended": fit.pool is None,
-            "for one system at a time: keep the rows of one": fit.crossed,
+            "one system at a time: keep only its rows": fit.crossed,
         }),
     ]  # fmt: skip
 
 
 def _cut(seen: Seen) -> str:
-    """A cut that leaves some scores on either side, the good ones passing."""
+    """A cut with some scores on either side, so that the good ones pass."""
     values = seen.scores()
     known = values[np.isfinite(values)]
     middle = float(np.median(known))
@@ -299,7 +302,7 @@ def _cut(seen: Seen) -> str:
 
 
 def _unless(name: str, how: str, obstacles: dict[str, bool]) -> Support:
-    """Supported as ``how`` says, unless one of the obstacles is there; the first one is told."""
+    """Supported as in ``how``, unless there is an obstacle; the first one is reported."""
     why = next((why for why, there in obstacles.items() if there), None)
     return Support(name, why is None, why or how)
 
@@ -310,7 +313,7 @@ def _simulation(seen: Seen, fit: Able) -> Support:
     if len(seen.human) > 1:
         return Support("simulation", False, "needs one column of human scores; average the raters")
     if seen.rater is not None and seen.rater in (keys(seen) or ()):
-        return Support("simulation", True, "every system and rater a pool of its own (--by)")
+        return Support("simulation", True, "with a separate pool for every system and rater (--by)")
     if fit.rated < seen.rows:
         said = f"of the {plural(fit.rated, 'row')} that people rated, with --rated-only"
         return Support("simulation", fit.rated >= TINY, said)
@@ -321,7 +324,7 @@ def _simulation(seen: Seen, fit: Able) -> Support:
 
 
 def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
-    """What to run with this table: the most useful first."""
+    """The commands to run with this table, the most useful first."""
     errors = {f.code for f in findings if f.severity == "error" or f.code == "no-ids"}
     has_labels = any(f.code.startswith("labels") for f in findings)
     labels = [_estimate(seen), *_over_time(seen)] if has_labels and errors <= {"no-ids"} else []
@@ -366,7 +369,7 @@ def label_findings(seen: Seen, fit: Able) -> list[Finding]:
         )
         against = looks_chosen(found)
     except FewgoldError:
-        return []  # what is wrong with the table is told elsewhere
+        return []  # problems with the table are reported elsewhere
     if against:
         return [finding("labels-not-random", "; ".join(against), n=fit.rated)]
     return [finding("labels", n=fit.rated)]
@@ -376,17 +379,17 @@ def _estimate(seen: Seen) -> Command:
     named = f" --metrics {shlex.quote(','.join(seen.usable_metrics) or 'none')}"
     metrics = named if seen.leaks or "metrics" in seen.told else ""
     text = f"fewgold estimate {_file(seen)}{_human(seen)} --chosen random{metrics}"
-    return Command(text, "the score of all rows, if chance chose the labelled ones")
+    return Command(text, "the score of all rows, if the labelled ones were chosen at random")
 
 
-# Words in names of columns that say when an output was made; the fewest batches, and ratings of
-# each on average, that make a line.
+# Words in the names of columns with the time of an output; the fewest batches, and mean ratings per
+# batch, for a time series.
 _TIMES = frozenset({"date", "day", "week", "month", "release", "version", "timestamp", "created"})
 _FEWEST_BATCHES, _RATED = 4, 20
 
 
 def _over_time(seen: Seen) -> list[Command]:
-    """Follow the score from batch to batch, where a column says when outputs were made."""
+    """Follow the score from batch to batch, if a column says when outputs were made."""
     from fewgold.monitoring import batch_labels
 
     scores = seen.scores()
@@ -426,7 +429,7 @@ def out_name(path: str, tail: str) -> str:
 
 
 def python(code: str) -> str:
-    """A command that runs some Python, in double quotes where the shell leaves those alone."""
+    """A command that runs some Python, in double quotes if the shell allows."""
     if not set(code) & set('"$`\\!'):
         return f'python -c "{code}"'
     return f"python -c {shlex.quote(code)}"
@@ -437,7 +440,7 @@ def _file(seen: Seen) -> str:
 
 
 def _roles(seen: Seen, *wanted: str) -> str:
-    """Options for the columns that the commands would not find by themselves."""
+    """Options for columns that the commands would not find on their own."""
     text = ""
     for role in wanted or ("id", "document", "system"):
         name = getattr(seen, role)
@@ -447,14 +450,14 @@ def _roles(seen: Seen, *wanted: str) -> str:
 
 
 def _columns(seen: Seen) -> str:
-    """All columns of a table to rate; ``--texts``, where raters would get ids alone."""
+    """Options for a table to rate; ``--texts`` if raters would otherwise see only ids."""
     named = [t for t in seen.texts if "," not in t]
     texts = f" --texts {shlex.quote(','.join(named))}" if named and not seen.texts_named else ""
     return f"{_roles(seen)}{texts}{_metrics(seen, rated=False)}"
 
 
 def _metrics(seen: Seen, rated: bool = True) -> str:
-    """``--metrics``, where a guess would take a column too many, also from human scores."""
+    """``--metrics``, if guessing would include too many columns, even human scores."""
     odd = [] if rated else [h for h in seen.human if not looks_human(h)]
     odd += [h for h in seen.humans if h not in seen.human and not looks_human(h)]
     if not seen.leaks and not odd and "metrics" not in seen.told:
@@ -471,13 +474,13 @@ def _compare(seen: Seen) -> Command:
     extra = keys(seen) or ()
     rater = f" --rater {shlex.quote(seen.rater)}" if seen.rater in extra and seen.rater else ""
     text = f"fewgold compare {_file(seen)}{_human(seen)}{rater}{_roles(seen)}{_metrics(seen)}"
-    return Command(text, "rank the systems by what people said")
+    return Command(text, "rank the systems by human scores")
 
 
 def _select(seen: Seen, fit: Able) -> Command | None:
     assert fit.pool is not None
     if seen.rater is not None and seen.rater in (keys(seen) or ()):
-        return None  # one row per rater is a table of ratings and not a pool
+        return None  # a table with one row per rater is not a pool
     size = len(fit.pool)
     budget = size if size <= 50 else min(max(50, round(size / 10)), 200)
     several = " --shared" if fit.crossed else ""
@@ -488,12 +491,12 @@ def _select(seen: Seen, fit: Able) -> Command | None:
 
 
 def _further(seen: Seen) -> list[Command]:
-    """Other ways to have segments of one system rated."""
+    """Other ways to get segments of one system rated."""
     select = f"fewgold select {_file(seen)} --budget 100% --strategy random --in-order"
     select += f"{_columns(seen)} --out {out_name(seen.path, '-in-order.csv')}"
     init = f"fewgold init {out_name(seen.path, '-study')} {_file(seen)}{_columns(seen)}"
     return [
-        Command(select, "or rate from the top, until fewgold stop says that it is enough"),
+        Command(select, "or rate from the top until fewgold stop says that it is enough"),
         Command(init, "or a campaign, which keeps samples and answers for days"),
     ]
 
@@ -502,7 +505,7 @@ def _simulate(seen: Seen, fit: Able) -> Command | None:
     assert fit.pool is not None
     extra = keys(seen) or ()
     if seen.rater in extra and max(fit.systems, 1) * seen.count(seen.rater) > 12:
-        return None  # so many pools take minutes
+        return None  # this many pools take minutes
     names = dict.fromkeys(["random+mean", registry.recommended(fit.pool)])
     by = f" --by {shlex.quote(','.join(extra))}" if seen.rater in extra else ""
     gaps = " --rated-only" if fit.rated < seen.rows else ""
@@ -526,7 +529,7 @@ def _plan(seen: Seen, fit: Able) -> Command | None:
 def _reliability(seen: Seen) -> Command:
     document = _roles(seen, "document")
     text = f"fewgold reliability {_file(seen)} --score {shlex.quote(seen.human[0])}{document}"
-    return Command(f"{text} --orders 5 --draws 200", "how steady scores are by number of documents")
+    return Command(f"{text} --orders 5 --draws 200", "how stable scores are by number of documents")
 
 
 def _alpha(seen: Seen, human: str, metrics: tuple[str, ...]) -> Command:
@@ -537,35 +540,37 @@ def _alpha(seen: Seen, human: str, metrics: tuple[str, ...]) -> Command:
     cut = "" if best in judges else " --threshold equal"
     text = f"fewgold alpha {_file(seen)} --human {shlex.quote(human)} --metric {shlex.quote(best)}"
     text += f"{cut}{_roles(seen, 'system')}"
-    return Command(text, "the share of adequate outputs, by ratings and metric")
+    return Command(text, "the share of adequate outputs, from ratings and metric")
 
 
 def _points(seen: Seen) -> list[Command]:
-    """Points for decimal commas, in all columns at once; then look again."""
+    """Commands that replace decimal commas by points in all columns, then check again."""
     out = out_name(seen.path, "-points.csv")
     (name,) = shlex.split(out)
     code = to_points(seen.path, list(seen.cells.values()), seen.table, name)
     if code is None:
         return []
     return [
-        Command(python(code), "write decimal points, and go on with the new file"),
-        Command(f"fewgold doctor {out}", "then look again", now=False),
+        Command(python(code), "write decimal points, and continue with the new file"),
+        Command(f"fewgold doctor {out}", "then check again", now=False),
     ]
 
 
 def _repair(seen: Seen, errors: set[str]) -> Command | None:
-    """Python that mends the one thing that can be mended without asking."""
+    """Python that fixes the one problem that can be fixed without asking."""
     text = f"from fewgold.io import read_table; t = read_table({seen.path!r}); "
     out = out_name(seen.path, "-with-ids.csv").strip("'")
     if errors == {"no-ids"}:
         text += f"t.insert(0, 'id', range(1, len(t) + 1)); t.to_csv({out!r}, index=False)"
-        return Command(python(text), "number the rows, and go on with the new file")
+        return Command(python(text), "number the rows, and continue with the new file")
     if errors and errors <= {"ids-by-document", "two-documents"} and seen.id and seen.document:
         text += f"t[{seen.id!r}] = t[{seen.document!r}].astype(str) + ':' + t[{seen.id!r}]"
         text += f".astype(str); t.to_csv({out!r}, index=False)"
-        return Command(python(text), "make ids of document and segment, and go on with that file")
+        return Command(
+            python(text), "combine document and segment into ids, and continue with that file"
+        )
     if errors == {"duplicate-rows"}:
         out = out_name(seen.path, "-once.csv").strip("'")
         text += f"t.drop_duplicates().to_csv({out!r}, index=False)"
-        return Command(python(text), "keep each row once, and go on with the new file")
+        return Command(python(text), "keep each row once, and continue with the new file")
     return None

@@ -1,4 +1,4 @@
-"""Exports of annotation tools and published ratings: whose they are, and what is in them."""
+"""Exports of annotation tools and published ratings: their format and content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fewgold.io.cells import NUMBER
 if TYPE_CHECKING:
     import pandas as pd
 
-# Ratings from which a simulation tells something.
+# Fewest ratings for an informative simulation.
 _REPLAYED = 50
 
 
@@ -35,7 +35,7 @@ def recognised(path: str) -> Format | None:
 
 
 def examine_answers(path: str, form: Format) -> Diagnosis:
-    """Read the answers and say what they are good for."""
+    """Read the answers and report what they can be used for."""
     title = f"ratings in the format of {form.title}"
     try:
         reading = form.read(path)
@@ -86,7 +86,7 @@ def _facts(reading: Reading) -> dict[str, Any]:
     if reading.blank:
         facts["not answered"] = len(reading.blank)
     if reading.context:
-        facts["context"] = f"{reading.context:,} rows that are not to be rated"
+        facts["context"] = f"{reading.context:,} rows not to be rated"
     if reading.notes:
         facts["read as"] = "; ".join(n.rstrip(".") for n in reading.notes)
     return facts
@@ -117,12 +117,12 @@ def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[
     if from_campaign(reading):
         place = _campaign_near(path)
         text = f"fewgold import {shlex.quote(place or 'CAMPAIGN')} {shlex.quote(path)}"
-        why = "store the answers in the campaign that they belong to"
-        why += "" if place else "; write its folder or file for CAMPAIGN"
+        why = "store the answers in their campaign"
+        why += "" if place else "; replace CAMPAIGN with its folder or file"
         ready = bool(reading.ratings)
         why = why if ready else f"when raters have answered: {why}"
         said = "the rows carry the keys of a campaign, " + (
-            "so the answers find their segments" if ready else "but nobody has answered yet"
+            "so the answers can be matched to segments" if ready else "but nobody has answered yet"
         )
         return (
             (Support("import", ready, said),),
@@ -132,13 +132,12 @@ def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[
     systems = frame["system"].nunique()
     raters = bool((frame["rater"] != "").all())
     file = shlex.quote(path)
-    supports = [Support("table", True, "every command that takes a table takes this file")]
+    supports = [Support("table", True, "every command that takes a table also takes this file")]
     problem = _comparable(frame, systems, raters)
     said = problem or f"{systems} systems: fewgold compare"
     supports.append(Support("comparison", problem is None, said))
     supports.append(
-        Support("estimate", False, "needs the pool and the design that the ratings were drawn by; "
-                "these ratings come without")
+        Support("estimate", False, "needs the pool and the sampling design, which are missing")
     )  # fmt: skip
     commands = []
     if problem is None:
@@ -146,7 +145,9 @@ def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[
         commands.append(Command(f"fewgold compare {file}{lower}", "rank the systems"))
     if len(frame) >= _REPLAYED:
         text = f"fewgold simulate {file} --strategies random+mean --budgets 10%,20% --draws 50"
-        commands.append(Command(text, "see how far off samples of these ratings would be"))
+        commands.append(
+            Command(text, "see how large the errors of samples of these ratings would be")
+        )
     return tuple(supports), tuple(commands)
 
 
@@ -155,7 +156,7 @@ def _comparable(frame: Any, systems: int, raters: bool) -> str | None:
     from fewgold.comparison.table import read
 
     if systems < 2:
-        return "one system only" if systems else "the file does not tell systems apart"
+        return "one system only" if systems else "the file does not identify systems"
     try:
         table = read(frame, human="score", system="system", id="segment",
                      rater="rater" if raters else None)  # fmt: skip
@@ -166,7 +167,7 @@ def _comparable(frame: Any, systems: int, raters: bool) -> str | None:
 
 
 def _campaign_near(path: str) -> str | None:
-    """The one campaign that lies beside the file or in the current folder."""
+    """The only campaign next to the file or in the current folder."""
     found: list[Path] = []
     for folder in dict.fromkeys([Path(path).resolve().parent, Path.cwd().resolve()]):
         found += [p for p in sorted(folder.glob("*.fewgold")) if p.name != FILE]
@@ -177,7 +178,7 @@ def _campaign_near(path: str) -> str | None:
     return os.path.relpath(found[0]) if found[0].is_relative_to(Path.cwd()) else str(found[0])
 
 
-# Metric scores as handed in to the WMT metrics task: no human ratings, but a metric ---------------
+# Metric scores submitted to the WMT metrics task: no human ratings, only a metric -----------------
 
 _FIELDS = 8
 
@@ -197,7 +198,7 @@ def _score(text: str) -> bool:
 
 
 def examine_submission(path: str) -> Diagnosis:
-    """Say which metric, languages and systems, and how to make a table of it."""
+    """Report the metric, languages and systems, and how to make a table of them."""
     from fewgold.datasets import read_metric_submission
 
     title = "scores of a metric (WMT metrics task), without human ratings"

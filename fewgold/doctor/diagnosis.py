@@ -1,4 +1,4 @@
-"""Find out what a file is, and look at it: a table here, everything else in its own module."""
+"""Find out what a file is, and examine it: tables here, everything else in its own module."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def examine(
     metrics: str | Sequence[str] | None = None,
     source: str | None = None,
 ) -> Diagnosis:
-    """Say what a file is, what it holds and supports, what is wrong, and what to run next.
+    """Report what a file is, what it holds and supports, what is wrong, and what to run next.
 
     Parameters
     ----------
@@ -75,25 +75,25 @@ def examine(
         A table, a sheet of ``fewgold select`` or its design file, a campaign, the export of an
         annotation tool, or a folder.
     human
-        The column of human scores, if its name does not tell; several are a rater each.
+        The column of human scores, if its name does not show it; several mean one per rater.
     id, document, system, texts, metrics
-        Columns of a table, where names and cells do not tell. The commands that are proposed
-        name them too. ``metrics="none"`` for no metric.
+        Columns of a table, if names and cells do not show them. The suggested commands name them
+        too. ``metrics="none"`` for no metric.
     source
-        Whose evaluation log it is, where its content does not tell.
+        The evaluation log's tool, if its content does not show it.
 
     Returns
     -------
     Diagnosis
         Its ``exit_code`` is 0 for a file that is fine, 1 for one with warnings and 3 for one that
-        cannot be used as it is. Whatever the file holds is a finding, never an exception.
+        cannot be used as it is. Problems of the file are findings, never exceptions.
 
     Raises
     ------
     UnknownNameError
         If the file has no such column.
     DataError
-        If a column is named for two things.
+        If a column is given two roles.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _unknown(name: str, title: str, *findings: Finding) -> Diagnosis:
     return Diagnosis(name, "unknown", title, findings=findings)
 
 
-#: How grave it is what the reader of tables remarks.
+#: Severity of the table reader's remarks.
 _REMARKS: dict[str, Severity] = {
     "byte-order-mark": "note", "encoding": "warning", "unnamed-column": "note",
     "spaces-in-names": "note", "empty-rows": "note", "sheets": "note",
@@ -197,7 +197,7 @@ _SIGNS = {
 def examine_table(
     file: TableFile, human: Sequence[str] = (), given: Mapping[str, Any] | None = None
 ) -> Diagnosis:
-    """Look at a table as the commands read it, and at its columns."""
+    """Examine a table as the commands read it, and its columns."""
     path, title = file.path, f"a table ({file.title})"
     findings = [
         Finding(_REMARKS[r.code], r.code, r.what, r.where, r.do)
@@ -219,20 +219,20 @@ def examine_table(
 
 
 def _with(frame: Any, told: Sequence[str]) -> Any:
-    """The table with the columns that the user named, or an error that says which is not there."""
+    """The table with the columns named by the user; an error if one is missing."""
     frame = io.with_paths(frame, told)
     for name in told:
         if name not in frame.columns:
             raise UnknownNameError("column", name, list(frame.columns))
         if told.count(name) > 1:
-            raise DataError(f"the column {name!r} is named for two things. Give it one role.")
+            raise DataError(f"the column {name!r} is given two roles. Give it only one.")
     return frame
 
 
 def examine_tree(
     path: str, form: formats.Format, human: Sequence[str], given: Mapping[str, Any]
 ) -> Diagnosis:
-    """A folder of answers; as a table of outputs where it has no human scores, or several kinds."""
+    """A folder of answers; a table of outputs if it has no human scores, or several kinds."""
     try:
         form.read(path)
     except FewgoldError:
@@ -253,7 +253,7 @@ def examine_log(
     *,
     named: bool = False,
 ) -> Diagnosis:
-    """Look at the log of an evaluation tool as the commands read it: as a table of outputs."""
+    """Examine an evaluation log as the commands read it: as a table of outputs."""
     title = f"an evaluation log of {form.title}"
     try:
         log = logs.read(path, form.name)
@@ -264,7 +264,10 @@ def examine_log(
     if named and logs.recognise(path) is not form:
         out = out_name(path, "-table.csv")
         text = f"fewgold export {shlex.quote(path)} --from {form.name} --out {out}"
-        why = "its content does not tell whose log it is: write it as a table, and go on with that"
+        why = (
+            "its content does not show which tool wrote it: convert it to a table, and continue "
+            "with that"
+        )
         return Diagnosis(path, "log", title, {"outputs": len(frame)}, tuple(said),
                          (), (Command(text, why),))  # fmt: skip
     found = _diagnose(path, title, see(path, frame, human, given), said)
@@ -294,7 +297,7 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
     if fit.rated and fit.unrated and not missing:
         about = label_findings(seen, fit)
         findings += [finding("partly-rated", n=fit.unrated), *about]
-        if about:  # labels that exist need no ids, only samples to be drawn do
+        if about:  # existing labels need no ids; only drawing samples does
             findings = [
                 replace(f, severity="warning") if f.code == "no-ids" else f for f in findings
             ]
@@ -310,7 +313,7 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
 
 
 def _elsewhere(seen: Seen) -> list[Finding]:
-    """Texts that the commands would not show by themselves."""
+    """Texts that the commands would not show by default."""
     if seen.texts_named or not seen.texts or "texts" in seen.told:
         return []
     known = [t for t in seen.texts if io.plain(t) in TEXT_NAMES]
@@ -322,7 +325,7 @@ def _elsewhere(seen: Seen) -> list[Finding]:
 
 
 def _texts(seen: Seen) -> list[str]:
-    """Columns of words: what raters see, and whatever else is not a number."""
+    """Text columns: those shown to raters, and others."""
     return [
         n
         for n, c in seen.cells.items()
@@ -331,7 +334,7 @@ def _texts(seen: Seen) -> list[str]:
 
 
 def _sheet_without_design(seen: Seen) -> list[Finding]:
-    """A sheet has an id first and a score last, no metric and no system; so has nothing else."""
+    """True for a sheet: id first, score last, no metric and no system."""
     names = list(seen.table.columns)
     if names[0] != "id" or names[-1] != "score" or seen.metrics or seen.system or len(names) < 2:
         return []
@@ -349,7 +352,7 @@ def _facts(seen: Seen) -> dict[str, Any]:
     facts: dict[str, Any] = {"rows": seen.rows}
     if seen.id is not None:
         extra = keys(seen)
-        of = "" if not extra else f", a row for each {' and '.join(['segment', *extra])}"
+        of = "" if not extra else f", one row per {' and '.join(['segment', *extra])}"
         facts["segments"] = f"{len({i for i, _ in segments_of(seen)}):,} (column {seen.id}{of})"
     if seen.document is not None:
         facts["documents"] = f"{seen.count(seen.document):,} (column {seen.document})"

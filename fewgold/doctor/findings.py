@@ -1,4 +1,4 @@
-"""What the doctor says: findings and their sentences, what a file supports, and commands to run."""
+"""The doctor's report: findings with their sentences, what a file supports, commands to run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ _SHOWN = ("severity", "code", "what", "where", "do")
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a file that its owner should know.
+    """Something the owner of a file should know.
 
     Parameters
     ----------
     severity
-        ``error``: not usable before it is mended; ``warning``: usable, but look; ``note``: no
-        harm.
+        ``error``: not usable until fixed; ``warning``: usable, but check it; ``note``: harmless.
     code
         A short name that stays the same from version to version, for scripts.
     what
@@ -34,7 +33,7 @@ class Finding:
     do
         What to do about it.
     data
-        What the sentences were made of, by name.
+        The data used in the sentences, by name.
     """
 
     severity: Severity
@@ -56,7 +55,7 @@ class Support:
 
 @dataclass(frozen=True)
 class Command:
-    """A command and what it is for; ``now`` is False where something has to happen before."""
+    """A command and its purpose; ``now`` is False if something else must happen first."""
 
     text: str
     why: str
@@ -65,7 +64,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All that the doctor has to say about a file.
+    """The doctor's complete report on a file.
 
     Parameters
     ----------
@@ -76,13 +75,13 @@ class Diagnosis:
     title
         The same in a phrase.
     facts
-        What it holds, in plain JSON values.
+        Its content, in plain JSON values.
     findings
-        What is wrong or worth knowing, the gravest first.
+        What is wrong or worth knowing, the most severe first.
     supports
         What can be done with it, and what not.
     next_commands
-        What to run: the first is the one to run next.
+        Suggested commands; run the first one next.
     """
 
     path: str
@@ -122,7 +121,7 @@ class Diagnosis:
         }
 
     def summary(self) -> str:
-        """Text for people, 80 columns wide."""
+        """A readable report, 80 columns wide."""
         return _render(self)
 
     def _brief(self) -> str:
@@ -143,11 +142,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-# A diagnosis as text for people: 80 columns, no colour needed -------------------------------------
+# A diagnosis as text: 80 columns, no colour needed ------------------------------------------------
 
 _WIDTH = 80
 _VERDICT = {
-    0: "Fine: nothing stands in the way.",
+    0: "Fine: no problems found.",
     1: "Usable; read the warnings first.",
     3: "Not usable as it is.",
 }
@@ -223,13 +222,13 @@ def _wrap(text: str, lead: str, rest: str | None = None) -> list[str]:
 
 # The sentences, by code -----------------------------------------------------------------------
 #
-# The rest of the package tells what it found as a code and data; `finding` makes sentences of them.
-# A template may use the data by name; ``{n:row}`` is a number with its noun, such as ``3 rows``.
-# Where a code has more than one sentence, the key says which: ``lost-zeros/sheet``.
+# The rest of the package reports findings as a code with data; `finding` turns them into sentences.
+# A template may use the data by name; ``{n:row}`` is a number with its noun, such as ``3 rows``. If
+# a code has more than one sentence, the key says which: ``lost-zeros/sheet``.
 
 
 class _Said(NamedTuple):
-    """How grave a finding is, and templates of what it says and of what to do."""
+    """The severity of a finding, and templates of its sentence and of what to do."""
 
     severity: Severity
     what: str
@@ -244,7 +243,7 @@ class _CountFormatter(Formatter):
 
 
 def finding(key: str, where: str = "", severity: Severity | None = None, **data: Any) -> Finding:
-    """The finding of a code in sentences; ``severity`` if it is not the usual one."""
+    """The finding for a code, in sentences; ``severity`` overrides the usual one."""
     text, made = TEXTS[key], _CountFormatter()
     return Finding(
         severity or text.severity, key.partition("/")[0], made.vformat(text.what, (), data), where,
@@ -253,13 +252,13 @@ def finding(key: str, where: str = "", severity: Severity | None = None, **data:
 
 
 def unreadable(error: FewgoldError) -> Finding:
-    """What the commands say of a file that they cannot read."""
+    """The commands' message about a file that they cannot read."""
     if isinstance(error, TableError):
         return Finding("error", error.code, error.what, error.where, error.do)
     return finding("unreadable", why=str(error))
 
 
-_BEFORE_SPREADSHEET = "Take the file from before the spreadsheet, and import the column as text."
+_BEFORE_SPREADSHEET = "Use the file from before the spreadsheet, and import the column as text."
 
 TEXTS = {
     # Files
@@ -270,200 +269,203 @@ TEXTS = {
         "Name one file in it."),
     "log": _Said("note", "how the log was read"),
     "nested-fields": _Said("note", "cells hold objects or lists with fields of their own",
-        "Every option that names a column takes a path to them, such as {path}."),
+        "Every option that names a column accepts a path to them, such as {path}."),
     "options-unused": _Said("note", "only a plain table needs columns to be named",
         "Not used here."),
     # Ids, systems and documents
-    "no-ids": _Said("error", "no column names the segments",
+    "no-ids": _Said("error", "no column identifies the segments",
         "If each row is a segment, add a column “id” (the command below numbers the rows). If a "
-        "column names them, say which with --id; rows of several systems also need --system."),
-    "ids-elsewhere": _Said("note", "no column is called id, but “{name}” names each segment "
-        "once{each}",
-        "The commands take it, too; to be sure, name it: --id {quoted}."),
-    "crossed-columns": _Said("warning", "rows are told apart by “{id}” and “{system}” together",
-        "If these are segments and systems, go on with {options}, as the commands below do. If "
-        "“{system}” holds raters, call the column rater; if neither, name the segments with --id."),
+        "column identifies them, name it with --id; rows of several systems also need --system."),
+    "ids-elsewhere": _Said("note",
+        "no column is called id, but “{name}” identifies each segment{each}",
+        "The commands use it too; to be sure, name it: --id {quoted}."),
+    "crossed-columns": _Said("warning", "rows are identified by “{id}” and “{system}” together",
+        "If these are segments and systems, use {options}, as the commands below do. If "
+        "“{system}” holds raters, call the column rater; otherwise name the segment column with "
+        "--id."),
     "missing-ids": _Said("error", "{n:row} without an id in “{name}”",
         "Every row needs an id; remove rows that are empty."),
-    "scientific-ids": _Said("error", "{n:id} in “{name}” in scientific notation: a spreadsheet "
-        "has cut their digits off",
+    "scientific-ids": _Said("error",
+        "{n:id} in “{name}” in scientific notation: a spreadsheet has truncated their digits",
         _BEFORE_SPREADSHEET),
-    "date-ids": _Said("warning", "{n:id} in “{name}” that look like dates: spreadsheets make them "
-        "of ids such as 3-4",
+    "date-ids": _Said("warning",
+        "{n:id} in “{name}” that look like dates: spreadsheets turn ids such as 3-4 into dates",
         _BEFORE_SPREADSHEET),
     "lost-zeros": _Said("warning", "some ids in “{name}” have leading zeros and {n:,} are "
         "shorter: a spreadsheet may have dropped theirs",
-        "Compare with the file they come from; ids must match to the letter."),
-    "lost-zeros/sheet": _Said("error", "{n:id} lost leading zeros: a spreadsheet took them for "
-        "numbers",
-        "Import the id column as text, or put the zeros back."),
+        "Compare with the original file; ids must match exactly."),
+    "lost-zeros/sheet": _Said("error",
+        "{n:id} lost leading zeros: a spreadsheet treated them as numbers",
+        "Import the id column as text, or restore the zeros."),
     "leading-zeros": _Said("note", "the ids in “{name}” have leading zeros",
         "fewgold keeps them. A spreadsheet drops them unless the column is imported as text."),
     "decimal-ids": _Said("warning", "the ids in “{name}” are written as decimals",
         "Written by pandas after a gap? Make them whole numbers again."),
-    "spaces-in-ids": _Said("warning", "{n:cell} of “{name}” with blanks around",
-        "Remove them: “a” and “a ” are two different names."),
-    "duplicate-rows": _Said("error", "{head}: {n:row} in full", "Remove the second copies."),
+    "spaces-in-ids": _Said("warning", "{n:cell} of “{name}” with surrounding blanks",
+        "Remove them: “a” and “a ” count as different names."),
+    "duplicate-rows": _Said("error",
+        "{head}: {n:row} duplicated entirely", "Remove the duplicates."),
     "ids-by-document": _Said("error", "{head}: they start again in each document",
-        "Make ids of document and segment together; the command below does."),
+        "Combine document and segment into ids; the command below does this."),
     "duplicate-ids": _Said("error", "{head}",
-        "Are there several systems or raters? Then a column must say which (system, rater). "
+        "Are there several systems or raters? Then a column must identify them (system, rater). "
         "Otherwise keep one row of each."),
     "duplicate-ids/sheet": _Said("error", "{n:id} in more than one row",
         "Keep one row of each; for several raters give each a column."),
-    "not-crossed": _Said("note", "{outputs:,} of {pairs:,} pairs of segment and system: not every "
-        "system is there for every segment",
+    "not-crossed": _Said("note",
+        "{outputs:,} of {pairs:,} pairs of segment and system: some systems lack some segments",
         "Systems are compared on the segments that they share."),
     "missing-systems": _Said("error", "{n:row} without a name in “{name}”",
         "Say which system made each output."),
-    "many-systems": _Said("warning", "“{name}” has {n:,} different names in {rows:,} rows: that "
-        "may be ids or texts rather than systems",
-        "If so, rename the column, so that nothing takes it for systems."),
+    "many-systems": _Said("warning",
+        "“{name}” has {n:,} different names in {rows:,} rows: these may be ids or texts rather "
+        "than systems",
+        "If so, rename the column, so that it is not taken for systems."),
     "tiny-pool": _Said("warning", "only {n:segment}",
-        "With so few, rate them all: sampling saves next to nothing."),
+        "With so few, rate them all: sampling saves almost nothing."),
     "two-documents": _Said("error", "{n:segment} in two documents at once",
-        "If ids start again in each document, make ids of document and segment together; the "
-        "command below does."),
+        "If ids start again in each document, combine document and segment into ids; the "
+        "command below does this."),
     "missing-documents": _Said("error", "{n:segment} without a document in “{name}”",
-        "Every row needs one; give segments that stand alone one each."),
-    "single-segments": _Said("warning", "every document in “{name}” has one segment only",
-        "Documents then tell nothing: strategies by document act as plain random ones."),
-    "one-document": _Said("warning", "there is one document only, “{name}”",
-        "Strategies by document need several, and a score of one document says little about "
+        "Every row needs one; give each isolated segment its own."),
+    "single-segments": _Said("warning", "every document in “{name}” has only one segment",
+        "Documents then carry no information: strategies by document work like plain random ones."),
+    "one-document": _Said("warning", "there is only one document, “{name}”",
+        "Strategies by document need several, and the score of one document says little about "
         "others."),
     "giant-document": _Said("warning", "one document, “{name}”, holds {n:,} of {segments:,} "
         "segments",
-        "Is it one document, or a name for “no document”? Whole documents (docs-whole) are too "
-        "uneven here."),
+        "Is this one document, or a placeholder for “no document”? Documents are too uneven "
+        "here for whole ones (docs-whole)."),
     "few-documents": _Said("warning", "only {n} documents",
-        "Scores hold for these documents; what others would get, so few cannot tell. Sampling "
-        "whole documents (docs-whole) is too coarse."),
-    "scattered-documents": _Said("note", "the segments of {n:document} do not lie together",
-        "Raters want the order of the text, and docs-chunks takes rows that follow each other: "
-        "sort by document and place."),
+        "Scores hold for these documents, but so few say little about others. Sampling whole "
+        "documents (docs-whole) is too coarse."),
+    "scattered-documents": _Said("note", "the segments of {n:document} are not contiguous",
+        "Raters need the order of the text, and docs-chunks takes consecutive rows: sort by "
+        "document and position."),
     "no-role": _Said("note", "columns without a role",
-        "Nothing uses them and raters do not see them, unless you name them."),
+        "They are not used, and raters do not see them, unless you name them."),
     # Cells and texts
     "decimal-comma": _Said("note", "column “{name}”: decimal commas, read as points"),
     "decimal-comma/cells": _Said("warning", "column “{name}”: {n:cell} with a decimal comma",
-        "Write 3.5 and not 3,5."),
+        "Write 3.5 instead of 3,5."),
     "thousands": _Said("warning", "column “{name}”: {n:cell} with commas between thousands",
-        "Write 1234.5 and not 1,234.5."),
+        "Write 1234.5 instead of 1,234.5."),
     "percent": _Said("warning", "column “{name}”: {n:cell} with a percent sign",
-        "Write 85 or 0.85 and not 85%, the same everywhere."),
-    "spreadsheet-error": _Said("warning", "column “{name}”: {n:cell} with an error of the "
-        "spreadsheet",
-        "Mend the formula there."),
+        "Write 85 or 0.85 instead of 85%, consistently."),
+    "spreadsheet-error": _Said("warning", "column “{name}”: {n:cell} with a spreadsheet error",
+        "Fix the formula there."),
     "infinite": _Said("warning", "column “{name}”: {n:cell} infinite",
-        "Find out what went wrong there, and leave the cell empty."),
+        "Find out what went wrong, and leave the cell empty."),
     "mixed-types": _Said("warning", "column “{name}”: {n:cell} not a number",
         "Every cell must hold a number or nothing."),
-    "empty-columns": _Said("note", "{n:column} with nothing in it",
+    "empty-columns": _Said("note", "{n:column} completely empty",
         "Nothing to do: they are not used."),
     "html-escaped": _Said("warning", "texts with escaped characters such as &amp;",
-        "Unescape them (Python: html.unescape) before raters see them, and before metrics do."),
-    "formula": _Said("note", "texts that a spreadsheet takes for formulas",
-        "Sheets of fewgold put an apostrophe before them; your own exports should too."),
-    "texts-elsewhere": _Said("note", "texts under names that the commands do not know",
-        "Raters see what is named with --texts, and {alone} alone otherwise. Leave out what they "
+        "Unescape them (Python: html.unescape) before showing them to raters or scoring them."),
+    "formula": _Said("note", "texts that a spreadsheet would treat as formulas",
+        "fewgold's sheets put an apostrophe before them; your own exports should too."),
+    "texts-elsewhere": _Said("note", "text columns whose names the commands do not know",
+        "Raters see the columns named with --texts, otherwise only {alone}. Leave out what they "
         "must not see."),
     # Human scores
-    "several-humans": _Said("note", "several columns look like human scores; “{name}” is taken "
-        "here",
+    "several-humans": _Said("note", "several columns look like human scores; “{name}” is used here",
         "Choose another with --human. None of them is a metric."),
     "human-words": _Said("warning", "“{name}” may be human ratings, but holds no numbers",
-        "Write numbers, such as 1 for good and 0 for bad, to have them used."),
-    "maybe-human": _Said("note", "{n:column} of few whole numbers under a name that no known "
-        "metric has, taken for a metric here",
-        "If people gave them, say so: --human {name}."),
+        "To use them, write numbers, such as 1 for good and 0 for bad."),
+    "maybe-human": _Said("note",
+        "{n:column} with few whole numbers and an unknown name, treated as a metric here",
+        "If these are human scores, use --human {name}."),
     "constant-human": _Said("warning", "all scores in “{name}” are {score:g}",
         "Is it the right column? There is nothing to estimate from it."),
     "imbalance": _Said("warning", "{share:.1%} of the scores in “{name}” are 1: one of the two "
         "kinds is rare",
-        "Small samples may hold none of it. Use intervals that are made for it (--limits 0,1 "
-        "with the bound star, or the model alpha)."),
-    "off-scale": _Said("warning", "{n:score} in “{name}” outside {low:g} to {high:g}, where "
-        "nearly all others lie",
-        "Typing errors? Mend them: guaranteed bounds refuse scores beyond --limits."),
+        "Small samples may contain none of it. Use intervals that are made for this (--limits "
+        "0,1 with the bound star, or the model alpha)."),
+    "off-scale": _Said("warning",
+        "{n:score} in “{name}” outside {low:g} to {high:g}, the range of nearly all others",
+        "Typing errors? Correct them: guaranteed bounds refuse scores beyond --limits."),
     # Metrics
     "leak": _Said("warning", "“{name}” {what} the human scores “{target}” (correlation {r:+.3f})",
-        "It must not serve as a metric: results would look better than they are. The commands "
+        "It must not be used as a metric: results would look better than they are. The commands "
         "below leave it out with --metrics."),
     "constant-metric": _Said("warning", "{n:column} with the same number everywhere",
         "Did the metric fail? It is left out."),
     "metric-gaps": _Said("warning", "{n:metric} with many gaps, left out unless named",
-        "Score every output, or leave out the rows without."),
+        "Score every output, or remove rows without a score."),
     "metric-gaps/scores": _Said("warning", "{n:score} missing"),
     "filled-gaps": _Said("note", "{n:metric} with a few gaps",
-        "They are filled with the mean of the metric, which is safe: metrics only help, and "
-        "people have the last word."),
-    "not-metrics": _Said("note", "{n:column} may come from people and so {are} no metric",
-        "If one is automatic after all, name it with --metrics."),
-    "copied-metric": _Said("note", "{n:pair} of metrics that are copies",
-        "Harmless, but one of each pair is enough; and is each what its name says?"),
-    "outliers": _Said("warning", "{n:value} in “{name}” extremely far from the others (half of "
-        "them lie in {low:.4g} to {high:.4g})",
-        "A missing decimal point, or a code for “no score” such as -999? Mend it."),
-    "orientation": _Said("warning", "{n:metric} point the other way than their name says, judging "
-        "by the human scores and the other metrics",
-        "Say which way it points, if that is right: --orientation {signs}"),
+        "They are filled with the mean of the metric, which is safe: metrics only reduce the "
+        "error, and human ratings decide."),
+    "not-metrics": _Said("note", "{n:column} may be human scores and so {are} not used as metrics",
+        "If one is in fact automatic, name it with --metrics."),
+    "copied-metric": _Said("note", "{n:pair} of identical metrics",
+        "Harmless, but one of each pair is enough; check that each is what its name says."),
+    "outliers": _Said("warning",
+        "{n:value} in “{name}” extremely far from the others (half of them are in {low:.4g} to "
+        "{high:.4g})",
+        "A missing decimal point, or a code for “no score” such as -999? Correct it."),
+    "orientation": _Said("warning",
+        "{n:metric} with a direction that contradicts the name, judging by the human scores and "
+        "the other metrics",
+        "If so, give the direction: --orientation {signs}"),
     # Sheets and designs
-    "design-damaged": _Said("error", "{why}", "Take it as it was written."),
-    "design-missing": _Said("error", "it looks like a sheet of fewgold select, but its design "
-        "file is not beside it",
-        "Bring it back, or say where it is: {tool} SHEET --design FILE. Without the design "
-        "nobody knows how the segments were drawn, and no number is right."),
-    "sheet-missing": _Said("warning", "the sheet is not beside its design file",
-        "Bring it back: people's scores go there."),
-    "column-missing": _Said("error", "the sheet has no column “{name}” any more",
+    "design-damaged": _Said("error", "{why}", "Restore the original file."),
+    "design-missing": _Said("error",
+        "it looks like a sheet of fewgold select, but its design file is missing",
+        "Restore it, or give its path: {tool} SHEET --design FILE. Without the design it is "
+        "unknown how the segments were drawn, and no estimate is valid."),
+    "sheet-missing": _Said("warning", "the sheet of this design file is missing",
+        "Restore it: the human scores go there."),
+    "column-missing": _Said("error", "the sheet no longer has a column “{name}”",
         "Rename it back, or name it with --id or --human."),
-    "pool-missing": _Said("error", "{why}", "Without the pool there is no estimate for it."),
+    "pool-missing": _Said("error", "{why}", "Without the pool there can be no estimate."),
     "pool-changed": _Said("error", "{why}"),
-    "no-pool": _Said("error", "no pool can be made of it: {why}"),
+    "no-pool": _Said("error", "it cannot be used as a pool: {why}"),
     "foreign-ids": _Said("error", "{n:id} not in the sample",
-        "Did a spreadsheet rewrite them, or is it another sample's sheet? Ratings of segments "
-        "that were not drawn cannot enter the estimate."),
-    "rows-missing": _Said("error", "{n:row} of the sheet have gone",
-        "Every segment that was drawn must be there: leaving some out biases the estimate."),
+        "Did a spreadsheet rewrite them, or does the sheet belong to another sample? Ratings of "
+        "segments that were not drawn cannot enter the estimate."),
+    "rows-missing": _Said("error", "{n:row} missing from the sheet",
+        "Every drawn segment must be present: leaving some out biases the estimate."),
     "unrated": _Said("warning", "nobody has rated anything yet", "Fill in the score of every row."),
     "partly-rated/sheet": _Said("warning", "{n:row} of {total:,} not rated",
         "An estimate needs all of them: leaving some out biases it."),
     "partly-rated/from-top": _Said("warning", "{n:row} of {total:,} not rated",
         "They were rated from the top, so fewgold stop can say whether that is enough."),
-    "partly-rated": _Said("warning", "{n:output} without a human score, and the table does not "
-        "tell how the others were chosen",
-        "If chance chose them, results hold for all; if not, only for the rated ones. Samples of "
-        "fewgold select come with a design that settles it."),
+    "partly-rated": _Said("warning",
+        "{n:output} without a human score, and the table does not say how the others were chosen",
+        "If they were chosen at random, results hold for all; if not, only for the rated ones. "
+        "Samples of fewgold select come with a design that records this."),
     "labels": _Said("note", "{n:row} labelled, which look like a random subset of the table",
         "No test can prove that they are: they may depend on the labels themselves."),
     "labels-not-random": _Said("warning", "{n:row} labelled, which do not look like a random "
         "subset of the table",
-        "If they were chosen by strata, as a whole or with known chances, say so: --chosen "
+        "If they were chosen by strata, as a whole or with known chances, use --chosen "
         "strata:COLUMN, whole:COLUMN or chances:COLUMN. Otherwise results hold for them only."),
     # Answers of annotation tools, and campaigns
     "rejected": _Said("warning", "{n:row} of {rows:,} cannot be read",
-        "Mend them; they do not enter any result."),
+        "Fix them; they do not enter any result."),
     "rejected/campaign": _Said("warning", "{n:row} could not be read when answers were imported",
-        "Mend and import them again."),
+        "Fix them and import again."),
     "unrated/answers": _Said("warning", "nobody has answered yet",
-        "Wait for them, or see what the gaps mean in the status of the campaign."),
+        "Wait for them, or see the campaign's status for the effect of the gaps."),
     "partly-rated/answers": _Said("warning", "{n:row} without an answer",
-        "Wait for them, or see what the gaps mean in the status of the campaign."),
+        "Wait for them, or see the campaign's status for the effect of the gaps."),
     "unrated/campaign": _Said("note", "{n:,} of {drawn:,} drawn segments wait for a rating"),
     "partly-rated/campaign": _Said("note", "{n:,} of {drawn:,} drawn segments wait for a rating"),
     "no-ratings": _Said("error", "there is no rating in it"),
-    "no-ratings/metric": _Said("warning", "it holds a metric and no segments' texts or ratings",
-        "Join it as a column to the table of your segments, on system, document and place in the "
-        "document."),
+    "no-ratings/metric": _Said("warning", "it holds a metric, but no texts or ratings",
+        "Join it as a column to the table of your segments, by system, document and position in "
+        "the document."),
     "several-languages": _Said("note", "{n} language pairs in one file",
         "Keep the rows of one (column lp)."),
     "repeat-ratings": _Said("warning", "{n:output} rated more than once by the same rater",
-        "Kept, all of them; say which counts before you estimate."),
-    "foreign-ids/campaign": _Said("warning", "{n:answer} set aside, about segments that were "
-        "never drawn or not clear",
+        "All are kept; choose which one counts before you estimate."),
+    "foreign-ids/campaign": _Said("warning",
+        "{n:answer} set aside, for segments that were never drawn or are unclear",
         "They enter no estimate; fewgold status lists them."),
     "database-damaged": _Said("error", "the database cannot be read: {why}",
-        "May you read its folder? Else take the last good copy."),
+        "Check that you may read its folder, or restore the last good copy."),
     "other-database": _Said("error", "a SQLite database, but not a fewgold campaign",
         "Export the table that you need as CSV."),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Ids, systems, raters and documents: whether each row says which segment it is about."""
+"""Ids, systems, raters and documents: whether each row identifies its segment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DATE = re.compile(
 
 
 def id_findings(seen: Seen) -> Iterator[Finding]:
-    """Missing, doubled and mangled ids."""
+    """Missing, duplicate and damaged ids."""
     if seen.id is None:
         yield finding("no-ids", f"columns: {some(list(seen.table.columns), 8)}")
         return
@@ -43,7 +43,7 @@ def id_findings(seen: Seen) -> Iterator[Finding]:
 
 
 def keys(seen: Seen) -> tuple[str, ...] | None:
-    """Which columns beside the id tell rows apart: none, the system, the rater, or both."""
+    """Which columns besides the id identify rows: none, the system, the rater, or both."""
     assert seen.id is not None
     ids = seen.labels(seen.id)
     options: list[tuple[str, ...]] = [()]
@@ -112,7 +112,7 @@ def _doubled(seen: Seen, ids: list[str]) -> Iterator[Finding]:
 
 
 def system_findings(seen: Seen) -> Iterator[Finding]:
-    """A column of systems that is none."""
+    """Problems with the column of systems."""
     if seen.system is None:
         return
     labels = seen.labels(seen.system)
@@ -128,7 +128,7 @@ def system_findings(seen: Seen) -> Iterator[Finding]:
         yield finding("many-systems", some(labels), name=seen.system, n=count, rows=seen.rows)
 
 
-# Documents: how many, how long, and whether their segments lie together ---------------------------
+# Documents: how many, how long, and whether their segments are contiguous -------------------------
 
 FEW = 10
 TINY = 20
@@ -143,7 +143,7 @@ def segments_of(seen: Seen) -> list[tuple[str, str]]:
 
 
 def document_findings(seen: Seen) -> Iterator[Finding]:
-    """What the sizes and the order of the documents mean for sampling."""
+    """Findings on the sizes and the order of documents that matter for sampling."""
     if seen.id is None:
         return
     segments = segments_of(seen)
@@ -182,7 +182,7 @@ def document_findings(seen: Seen) -> Iterator[Finding]:
 def roleless(seen: Seen) -> Iterator[Finding]:
     """A note on columns of several values that are neither shown to raters nor used otherwise.
 
-    References and comments are left out: nobody expects them to be shown.
+    References and comments are left out, since nobody expects raters to see them.
     """
     if seen.id is None:
         return
@@ -204,7 +204,7 @@ def roleless(seen: Seen) -> Iterator[Finding]:
 
 
 def _groups(seen: Seen, name: str) -> bool:
-    """Whether a column puts segments into groups, each segment into one."""
+    """Whether a column groups segments, with each segment in one group."""
     assert seen.id is not None
     if seen.document is not None or seen.cells[name].blank.any():
         return False

@@ -20,14 +20,14 @@ from fewgold.io.columns import LeftOut, Reason, human_columns, known_orientation
 if TYPE_CHECKING:
     import pandas as pd
 
-# Cells that only look like numbers, and texts that raters should not see as they are --------------
+# Cells that only look like numbers, and texts that raters should not see unchanged ----------------
 
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
 _FORMULA = re.compile(r"\s*(=\s*[A-Za-z(+\-\"]|@[A-Z]+\(|[+-][A-Z]+[0-9]*\()")
 
 
 def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: str) -> str | None:
-    """Python that writes the table with points for decimal commas, if that is what commas are.
+    """Python that writes the table with decimal points, if its commas are decimal commas.
 
     None where no column has any, or one also has commas between thousands, as ``1,234.5``.
     """
@@ -46,7 +46,7 @@ def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: st
 def cell_findings(
     columns: Sequence[Column], frame: pd.DataFrame, matter: Sequence[str]
 ) -> Iterator[Finding]:
-    """Cells that only look like numbers; an error in the columns that ``matter``."""
+    """Findings on cells that only look like numbers; an error in columns that ``matter``."""
     for column in columns:
         if column.read_as == "decimal commas":
             yield finding("decimal-comma", name=column.name)
@@ -73,7 +73,7 @@ def text_findings(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[Finding
 
 
 Floats = NDArray[np.float64]
-# Ends of common scales, the narrow ones first, and what people call them.
+# Ends of common scales, narrow ones first, and their names.
 SCALES: tuple[tuple[float, float, str], ...] = (
     (0, 1, "shares or 0 and 1"), (1, 5, "five grades"), (0, 5, "grades to 5"),
     (1, 7, "seven grades"), (0, 6, "grades to 6"), (1, 10, "ten grades"), (0, 10, "grades to 10"),
@@ -81,19 +81,19 @@ SCALES: tuple[tuple[float, float, str], ...] = (
 )  # fmt: skip
 LEAK = 0.95
 _COPY = 0.99999
-_FAR = 30.0  # quartile distances from the middle half
+_FAR = 30.0  # in interquartile ranges from the middle half
 _RARE = 0.02
-# Words in the names of columns that mark rows: whether something is there, not how good it is.
+# Words in the names of flag columns, which mark presence rather than quality.
 _MARKS = {"missing", "absent", "present", "available", "na", "nan", "isna", "null", "flag"}
-# Words in the names of columns in which a judge says why.
+# Words in the names of columns with a judge's reasons.
 _WHY = {"reason", "reasons", "comment", "comments", "explanation", "rationale", "feedback", "note"}
 
 
 def scale_of(values: Floats, name: str = "") -> tuple[float, float, str] | None:
-    """The common scale that all scores lie on but for a few that look like mistakes, or None.
+    """The common scale of all scores, except a few that look like mistakes; or None.
 
     The name decides for MQM, whose scores may all be small. A few scores beyond a scale are
-    mistakes where many reach its upper end and nothing lies just beyond it.
+    mistakes if many reach its upper end and none is just beyond it.
     """
     if not values.size:
         return None
@@ -118,15 +118,15 @@ def scale_of(values: Floats, name: str = "") -> tuple[float, float, str] | None:
 
 
 def is_binary(values: Floats) -> bool:
-    """True for scores of 0 and 1, at least one of each kind or not."""
+    """True for scores that are all 0 or 1."""
     return bool(values.size) and bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def is_flag(seen: Seen, name: str) -> bool:
-    """True for a column that marks rows and judges nothing: ``has_reference``, ``comet_missing``.
+    """True for a flag column that judges nothing: ``has_reference``, ``comet_missing``.
 
-    By its name, or because it marks just the rows in which another column is empty, or filled. The
-    reasons of a judge are no such column: some judges give them only where an output fails.
+    By its name, or because it marks exactly the rows in which another column is empty or filled.
+    This ignores columns of judges' reasons, which some judges give only for failures.
     """
     if is_marked(name):
         return True
@@ -167,14 +167,14 @@ def describe(seen: Seen, name: str) -> str:
 
 
 def correlation(x: Floats, y: Floats) -> float:
-    """Pearson's correlation where both are known; 0 where it is not defined or has no meaning."""
+    """Pearson's correlation where both are known; 0 if undefined or meaningless."""
     if (np.isfinite(x) & np.isfinite(y)).sum() < 3:
         return 0.0
     return float(np.nan_to_num(statistics.correlation(x, y)))
 
 
 def orientations(seen: Seen) -> dict[str, int | None]:
-    """Which way each metric points, as far as its name tells."""
+    """Which way each metric points, as far as its name shows."""
     found = {}
     for name in seen.metrics:
         values = seen.cells[name].values
@@ -201,7 +201,7 @@ def leaks(seen: Seen) -> tuple[tuple[str, ...], list[Finding]]:
 
 
 def metric_findings(seen: Seen) -> Iterator[Finding]:
-    """What is odd about the metrics, and which numeric columns are not among them."""
+    """Findings on the metrics, and on numeric columns not among them."""
     left: dict[Reason, dict[str, LeftOut]] = {reason: {} for reason in Reason}
     for name, why in seen.left_out.items():
         left[why.reason][name] = why
@@ -223,7 +223,7 @@ def metric_findings(seen: Seen) -> Iterator[Finding]:
 
 
 def _gap_rows(seen: Seen, gaps: Mapping[str, Any]) -> str:
-    """The systems that lack the metrics altogether, if that is where all gaps are."""
+    """The systems that lack the metrics entirely, if all gaps are there."""
     if seen.system is None:
         first = next(iter(gaps))
         rows = (np.flatnonzero(~seen.cells[first].finite)[:3] + 1).tolist()
@@ -286,7 +286,7 @@ def higher_is_better(seen: Seen) -> bool | None:
 
 
 def _turned(seen: Seen) -> Iterator[Finding]:
-    """Metrics of a known name that go against all the other ones."""
+    """Metrics with a known name that contradict all the others."""
     if not seen.human:
         return
     scores = seen.scores()
@@ -306,13 +306,13 @@ def spread(seen: Seen) -> dict[str, Any]:
     scores = seen.scores()
     known = scores[np.isfinite(scores)]
     if known.size < 2:
-        raise DataError("too few human scores to tell how they vary.")
+        raise DataError("too few human scores to estimate their spread.")
     near = {n: correlation(seen.cells[n].values, scores) for n in seen.usable_metrics}
     best = max(near, key=lambda n: abs(near[n]), default=None)
     return {"sd": float(known.std(ddof=1)), "best": best, "r": near.get(best, 0.0) if best else 0.0}
 
 
-# Human scores: which columns they are, and what is odd about them ---------------------------------
+# Human scores: their columns, and findings on them ------------------------------------------------
 
 # Words in the names of columns that a program fills in.
 _AUTOMATIC = {
@@ -321,7 +321,7 @@ _AUTOMATIC = {
 
 
 def human_findings(seen: Seen) -> Iterator[Finding]:
-    """What is odd about the human scores that would be used."""
+    """Findings on the human scores that would be used."""
     if len(seen.humans) > len(seen.human) and seen.human:
         others = [h for h in seen.humans if h not in seen.human]
         yield finding("several-humans", some(others, 6), name=seen.human[0])
@@ -350,7 +350,7 @@ def human_findings(seen: Seen) -> Iterator[Finding]:
 
 
 def _words(seen: Seen) -> Iterator[Finding]:
-    """Columns that are called as human scores are, but hold words such as good and bad."""
+    """Columns named like human scores that hold words such as good and bad."""
     for name in human_columns(list(seen.cells)):
         column = seen.cells[name]
         if column.numeric or column.blank.all() or name == seen.rater:
@@ -361,7 +361,7 @@ def _words(seen: Seen) -> Iterator[Finding]:
 
 
 def _maybe_human(column: Column) -> bool:
-    """Few grades under a name that tells nothing: a metric, or what people said?"""
+    """Few grades under an uninformative name, which may be a metric or human scores."""
     values = np.unique(column.values[column.finite])
     if not 1 <= values.size <= 11 or set(parts(column.name)) & _AUTOMATIC:
         return False

@@ -1,4 +1,4 @@
-"""A table with the roles of its columns, which are those that the commands see."""
+"""A table with the roles of its columns, as the commands see them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Seen(Roles):
-    """A table and the roles of its columns, of which ``humans`` has the main one first.
+    """A table and the roles of its columns; ``humans`` starts with the main one.
 
     Parameters
     ----------
     path
         The file.
     named
-        The id, document and system whose names tell; others are found by their cells.
+        The id, document and system recognised by name; others are found by their cells.
     texts_named
-        Whether the commands find all of the texts.
+        Whether the commands find all texts.
     leaks
-        Metrics that give the human scores away.
+        Metrics derived from the human scores.
     told
         The roles that the user named columns for.
     """
@@ -56,21 +56,21 @@ class Seen(Roles):
 
     @property
     def usable_metrics(self) -> tuple[str, ...]:
-        """Metrics without those that give the human scores away."""
+        """Metrics without those derived from the human scores."""
         return tuple(m for m in self.metrics if m not in self.leaks)
 
     def count(self, name: str | None) -> int:
-        """How many different values a column has."""
+        """Number of different values in a column."""
         if name is None:
             return 0
         return len(set(self.labels(name)) - {""})
 
     def labels(self, name: str) -> list[str]:
-        """The cells of a column as text without blanks around."""
+        """The cells of a column as text without surrounding blanks."""
         return self.cells.labels(name)
 
     def scores(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The human score of each row, the mean where there are several; NaN where nobody rated."""
+        """The human score of each row, the mean if there are several; NaN if unrated."""
         return mean_of_known(np.array([self.cells[name].values for name in self.human]))
 
 
@@ -80,11 +80,11 @@ def see(
     human: Sequence[str] = (),
     given: Mapping[str, Any] | None = None,
 ) -> Seen:
-    """The roles of the columns of a table; ``given`` are those that the user told."""
+    """Find the roles of the columns of a table; ``given`` are those from the user."""
     told = {role: value for role, value in (given or {}).items() if value is not None}
     found = roles(frame, need_id=False, human=list(human) or None, **told)
     if not found.human:
-        # The commands ask which one; the commands that are proposed here name it.
+        # The commands would ask which one; the suggested commands name it.
         chosen = _main(found.humans, found.cells)
         found = roles(frame, need_id=False, human=chosen or None, **told)
         found = replace(found, humans=tuple(dict.fromkeys([*chosen, *found.humans])))
@@ -103,13 +103,13 @@ def see(
 
 
 def spoken(given: Mapping[str, Any]) -> list[str]:
-    """The columns that the user named; ``none`` is no column."""
+    """The columns that the user named; ``none`` is not a column."""
     told = [v for v in given.values() if v is not None and v not in ("none", ["none"])]
     return [name for v in told for name in (v if isinstance(v, list) else [v])]
 
 
 def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:
-    """The column of human scores to use: the plainest name, the overall one, else the first."""
+    """The column of human scores to use: the clearest name, the overall one, else the first."""
     filled = [n for n in likely if columns[n].finite.any()] or list(likely)
     who = [n for n in filled if {"rater", "annotator"} & set(io.parts(n))]
     if len(who) > 1 and len(who) == len(filled):

@@ -35,14 +35,14 @@ def examine_design(path: str) -> Diagnosis:
         found = finding("design-damaged", why=_sentence(error))
         return Diagnosis(path, "design", title, findings=(found,))
     if Path(sheet).is_file() and sheet != path:
-        command = Command(f"fewgold doctor {shlex.quote(sheet)}", "look at the sheet that it is of")
+        command = Command(f"fewgold doctor {shlex.quote(sheet)}", "check its sheet")
         return Diagnosis(path, "design", title, facts, next_commands=(command,))
     found = finding("sheet-missing", f"expected {Path(sheet).name}")
     return Diagnosis(path, "design", title, facts, (found,))
 
 
 def examine_sheet(path: str) -> Diagnosis:
-    """A sheet with its side file beside it: is all there, and is every row rated?"""
+    """Check a sheet and its side file: is everything present, and is every row rated?"""
     side = sheets.design_path(path)
     title = "a sheet of fewgold select with its design"
     try:
@@ -84,7 +84,7 @@ def examine_sheet(path: str) -> Diagnosis:
         key = "partly-rated/from-top" if from_top else "partly-rated/sheet"
         findings.append(finding(key, n=missing, total=len(expected)))
     known = column.values[column.finite]
-    # Several criteria have scales of their own, which select --criteria was told or was not.
+    # Several criteria have their own scales, if they were given to select --criteria.
     scale = None if column.odd or len(scores) > 1 else scale_of(known)
     if scale is not None:
         facts["scale"] = f"{scale[0]:g} to {scale[1]:g}?"
@@ -98,7 +98,7 @@ def examine_sheet(path: str) -> Diagnosis:
 
 
 def _answered(column: Column) -> list[bool]:
-    """Which rows have an answer, be it one that cannot be read: that is no gap, but an error."""
+    """Which rows have an answer, even an unreadable one, which is an error rather than a gap."""
     if not column.numeric:
         return [bool(known) for known in column.finite]
     return [not bare for bare in column.blank]
@@ -107,7 +107,7 @@ def _answered(column: Column) -> list[bool]:
 def _points(
     path: str, columns: list[Column], frame: pd.DataFrame, blind: bool
 ) -> tuple[Command, ...]:
-    """Decimal points for commas in a copy; the design stays where it is."""
+    """Commands that write decimal points in a copy of the sheet; the design stays in place."""
     out = out_name(path, "-points.csv")
     (name,) = shlex.split(out)
     code = to_points(path, columns, frame, name)
@@ -143,7 +143,7 @@ def _facts(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pool_findings(record: sheets.Record, blind: bool) -> Iterator[Finding]:
-    """Whether the pool is where it was and as it was."""
+    """Whether the pool is still in place and unchanged."""
     try:
         table = sheets.pool_table(record)
     except FewgoldError as error:
@@ -206,7 +206,7 @@ def _what_next(
             )
         if 0 < missing < total and not wrong:
             text = f"fewgold estimate {name} --gaps at-random"
-            commands.append(Command(text, "only if mere chance left the others out"))
+            commands.append(Command(text, "only if the others are missing at random"))
         if in_order and 0 < missing < total and scale and not wrong:
             width = (scale[1] - scale[0]) / 20
             text = f"fewgold stop {name} --tolerance {width:g} {ends}"
@@ -224,7 +224,7 @@ def _what_next(
     return tuple(supports), tuple(commands)
 
 
-# A campaign: a SQLite file, or the folder that it lies in -----------------------------------------
+# A campaign: a SQLite file, or its folder ---------------------------------------------------------
 
 #: "fewg", which every campaign's file carries.
 _APPLICATION = 0x66657767
@@ -243,11 +243,11 @@ _COUNTS = {
 
 
 def examine_campaign(path: str, file: Path) -> Diagnosis:
-    """What a campaign holds so far, and what comes next."""
+    """Report what a campaign holds so far, and what comes next."""
     title = "a fewgold campaign"
     try:
         facts = _read_campaign(file)
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter quotes damaged names
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter is raised for damaged names
         found = finding("database-damaged", why=error)
         return Diagnosis(path, "campaign", title, findings=(found,))
     if facts is None:
@@ -267,7 +267,7 @@ def examine_campaign(path: str, file: Path) -> Diagnosis:
 
 
 def _read_campaign(file: Path) -> dict[str, Any] | None:
-    """Counts of what the campaign holds; None for a database of somebody else."""
+    """Counts of a campaign's content; None for an unrelated database."""
     with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as database:
         (mark,) = database.execute("PRAGMA application_id").fetchone()
         if mark != _APPLICATION:

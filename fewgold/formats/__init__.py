@@ -40,8 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# In the order in which they are asked whether a file is theirs: the choosy ones first, plain
-# tables last.
+# In the order in which they are tried on a file: the most specific first, plain tables last.
 _WHERE = {
     "mt-metrics-eval": "mtme:MtMetricsEval",
     "label-studio": "label_studio:LabelStudioJson",
@@ -71,7 +70,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def get(name: str) -> Format:
-    """The format of that name."""
+    """The format with this name."""
     if name not in _WHERE:
         raise UnknownNameError("format", name, _WHERE)
     module, _, cls = _WHERE[name].partition(":")
@@ -81,7 +80,7 @@ def get(name: str) -> Format:
 
 
 def recognise(path: str | Path) -> Format | None:
-    """The format that a file (or folder) is in, judged by its content; None if nobody knows it."""
+    """The format of a file (or folder), judged by its content; None if unknown."""
     probe = Probe(path)
     if not probe.path.exists():
         raise DataError(f"there is no file {str(path)!r}.")
@@ -92,12 +91,12 @@ def read(
     path: str | Path, format: str | None = None, names: Names = Names(),  # noqa: B008
     criteria: Sequence[Criterion] = (),
 ) -> Reading:  # fmt: skip
-    """The answers in a file, its format recognised unless given; to several criteria, if any."""
+    """Read the answers in a file, with several criteria if any; recognises its format."""
     found = recognise(path) if format is None else get(format)
     if found is None:
         raise DataError(
-            f"{str(path)!r} is in none of the formats that are known: {', '.join(_WHERE)}. If it "
-            "is in one of them after all, name it with --from (format=)."
+            f"{str(path)!r} is in none of the known formats: {', '.join(_WHERE)}. If it is one "
+            "of them anyway, name it with --from (format=)."
         )
     if criteria:
         from fewgold.formats.criteria import read_criteria
@@ -111,7 +110,7 @@ def check_criteria(format: Format, tasks: Tasks) -> None:
     if tasks.criteria and not format._several:
         able = ", ".join(name for name in _WHERE if get(name)._several)
         raise DataError(
-            f"{format.title} holds one score per answer, and there are {len(tasks.criteria)} "
+            f"{format.title} holds one score per answer, but there are {len(tasks.criteria)} "
             f"criteria ({', '.join(tasks._scores)}). These hold several: {able}."
         )
 
@@ -132,7 +131,7 @@ def _logged(log: logs.EvalLog) -> RatedTable:
 def rated_table(
     path: str | Path, pair: str | None = None, raters: bool = False, source: str | None = None
 ) -> RatedTable | None:
-    """Published ratings, the export of an annotation tool or the log of an evaluation as a table.
+    """Read published ratings, an annotation tool's export or an evaluation log as a table.
 
     None for other files.
 
@@ -141,20 +140,20 @@ def rated_table(
     path
         A file, or a folder of mt-metrics-eval.
     pair
-        The pair of languages in such a folder; may be left out where there is one.
+        The language pair in such a folder; optional if there is only one.
     raters
         Keep one row for each rater; otherwise the score of an output is the mean of its ratings.
     source
-        Whose evaluation log it is (see `fewgold.formats.logs.names`), where its content does not
-        tell.
+        The tool that wrote the evaluation log (see `fewgold.formats.logs.names`), if its content
+        does not show it.
 
     Returns
     -------
     RatedTable
         ``id``, ``document``, ``system``, ``rater``, ``source`` and ``target`` as far as the file
-        has them, and the scores in ``mqm`` or ``score``. Of a folder, what `read_tree` gives, with
-        ids that are the same for all systems. Of an evaluation log, the scores of judges as metrics
-        and those of people in ``human``.
+        has them, and the scores in ``mqm`` or ``score``. For a folder, the result of `read_tree`,
+        with ids that are the same for all systems. For an evaluation log, the scores of judges as
+        metrics and human scores in ``human``.
     """
     place = Path(path)
     if not place.exists():

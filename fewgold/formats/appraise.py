@@ -31,12 +31,12 @@ from fewgold.io import as_text, bare, read_text, write_texts
 #: Items of a batch, as in the campaigns of WMT; documents are not split over batches.
 BATCH = 100
 
-_DOCUMENT = 100  # letters that Appraise keeps of a document's name
+_DOCUMENT = 100  # characters of a document's name that Appraise keeps
 _ITEM = {"itemID", "itemType", "targetID", "sourceID", "targetText", "sourceText"}
 
 
 def is_batches(found: Any) -> bool:
-    """True for what Appraise takes for batches."""
+    """True for batches of Appraise."""
     if not isinstance(found, list) or not found:
         return False
     if not all(isinstance(b, dict) and {"items", "task"} <= b.keys() for b in found):
@@ -53,9 +53,9 @@ def is_batches(found: Any) -> bool:
 def batches(tasks: Tasks, languages: tuple[str, str]) -> list[dict[str, Any]]:
     """Batches of whole documents.
 
-    Raters assess every item that they see, so that context goes into the fields made for it and
-    segments that stand alone make a document of their own. The key is the target's id, which comes
-    back with the answer; Appraise's own item id must be a number.
+    Raters assess every item that they see, so context goes into the fields meant for it, and
+    isolated segments become separate documents. The key is the target's id, which comes back with
+    the answer; Appraise's own item id must be a number.
     """
     made: list[list[dict[str, Any]]] = [[]]
     for count, run in enumerate(_runs(tasks), 1):
@@ -82,7 +82,7 @@ def batches(tasks: Tasks, languages: tuple[str, str]) -> list[dict[str, Any]]:
 
 
 def _runs(tasks: Tasks) -> list[list[Segment]]:
-    """Segments to rate that follow on each other in a document."""
+    """Consecutive segments to rate in a document."""
     runs: list[list[Segment]] = []
     last: Segment | None = None
     for segment in tasks.segments:
@@ -100,7 +100,7 @@ def _runs(tasks: Tasks) -> list[list[Segment]]:
 
 
 def _items(tasks: Tasks, run: Sequence[Segment], number: int) -> list[dict[str, Any]]:
-    end = f"#{number}"  # keeps apart runs of one document
+    end = f"#{number}"  # distinguishes runs of one document
     document = f"{run[0].document[: _DOCUMENT - len(end)]}{end}"
     items = [_item(tasks, segment, document) for segment in run]
     whole = {
@@ -136,7 +136,7 @@ def _item(tasks: Tasks, segment: Segment, document: str) -> dict[str, Any]:
     }
 
 
-_TYPES = {"TGT": "", "BAD": "made worse on purpose", "REF": "references", "CHK": "repeats"}
+_TYPES = {"TGT": "", "BAD": "deliberately degraded", "REF": "references", "CHK": "repeats"}
 _IDS = ("item", "document:item", "system")
 
 
@@ -147,11 +147,11 @@ class Appraise(Format):
     ``document, is document score``, in newer versions the errors that were marked, then start and
     end, and batch and item number if asked for.
 
-    Assessments of type ``TGT`` are ratings. Others are controls of the raters: outputs made worse
-    (BAD), references (REF) and repeats (CHK); they and scores of whole documents are context.
+    Assessments of type ``TGT`` are ratings. Others are quality controls: degraded outputs (BAD),
+    references (REF) and repeats (CHK); they and scores of whole documents count as context.
     ``segment`` is the key that went out as the target's id; else ``document:item``, since item
-    numbers may start anew in each document, or the item where there are no documents;
-    ``names.id`` may ask for ``item``, ``document:item`` or ``system``.
+    numbers may start again in each document, or the item if there are no documents; ``names.id``
+    may ask for ``item``, ``document:item`` or ``system``.
 
     Tasks are written as a batch file for campaigns of type Document, for which Appraise also needs
     a manifest with the same languages. Scores are whole numbers from 0 to 100 there.
@@ -243,7 +243,7 @@ class Appraise(Format):
         path: str | Path,
         languages: tuple[str, str] = ("eng", "eng"),
     ) -> None:
-        """Scores as Appraise exports them, the name of the segment in place of its item number."""
+        """Write scores as in Appraise's export, with the segment's name as item number."""
         lines = []
         for segment, rating in matched(tasks, ratings):
             about = rating.details
@@ -305,7 +305,7 @@ def _cells(line: TextLine) -> tuple[dict[str, Any], str]:
 
 
 def _errors(cell: str) -> Any:
-    """What raters marked: JSON, or what Python prints of it in older versions; else the text."""
+    """The marked errors, from JSON or (older versions) Python literals; else the text."""
     parsers = (json.loads, ast.literal_eval) if len(cell) < 20_000 else (json.loads,)
     for parse in parsers if cell[:1] in ("[", "{") else ():
         try:

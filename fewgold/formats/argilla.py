@@ -23,9 +23,9 @@ _LOWEST, _HIGHEST = 0, 10
 
 
 def settings(tasks: Tasks) -> dict[str, Any]:
-    """What ``rg.Settings.from_json`` reads: the fields to show and the question to ask.
+    """Settings for ``rg.Settings.from_json``: the fields to show and the question to ask.
 
-    A scale of whole numbers within 0 and 10 is a rating question, any other one is asked for as
+    A scale of whole numbers within 0 to 10 becomes a rating question; any other is asked for as
     text.
 
     >>> from fewgold.formats import Segment
@@ -83,22 +83,22 @@ _FLAT = ".responses"
 
 
 class Argilla(Format):
-    """Records of Argilla: a list as `Dataset.records.to_json` writes it, or one per line.
+    """Records of Argilla: a list as written by `Dataset.records.to_json`, or one per line.
 
-    The key of a segment is the ``id`` of its record; texts and context are fields. The settings
-    of the dataset (fields and question) are written beside as ``tasks.settings.json``, for
-    ``rg.Settings.from_json``. Argilla's rating questions reach from 0 to 10, so a longer or a
-    finer scale is asked for as text.
+    The key of a segment is the ``id`` of its record; texts and context are fields. The settings of
+    the dataset (fields and question) are written to ``tasks.settings.json``, for
+    ``rg.Settings.from_json``. Argilla's rating questions reach from 0 to 10, so a longer or a finer
+    scale is asked for as text.
 
     A **row** is a response to the question, or a record that has none. Responses are read as
-    version 2 exports them (by question), flat (``score.responses``), and as the server and
-    version 1 keep them (a list by user, where other questions' answers go into the details).
-    Where a status is told, only submitted responses count: a draft or a discarded one leaves the
-    segment blank, or is context if somebody else has rated it, and a note says how many.
+    version 2 exports them (by question), flat (``score.responses``), and as the server and version
+    1 keep them (a list by user, where other questions' answers go into the details). If there is a
+    status, only submitted responses count: a draft or discarded one leaves the segment blank, or
+    counts as context if somebody else has rated it, and a note says how many.
 
-    The question is ``Names.score``, else the only one with numbers. The export of version 2 has
-    no time, answer ids or details; `write_ratings` keeps those, and the system, in a field
-    ``fewgold`` of the record, which Argilla does not look at. The rater is the ``user_id``.
+    The question is ``Names.score``, else the only one with numbers. The export of version 2 has no
+    time, answer ids or details; `write_ratings` keeps those, and the system, in a field ``fewgold``
+    of the record, which Argilla ignores. The rater is the ``user_id``.
     """
 
     name = "argilla"
@@ -124,7 +124,7 @@ class Argilla(Format):
         return nested or any(f"{name}.users" in first for name in first if name.endswith(_FLAT))
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The responses in a file of records; see the class for what a row is."""
+        """Read the responses in a file of records; see the class for what a row is."""
         rows = Rows(self.name)
         records = _records(path)
         answers = {place: _answers(record, names) for place, record in records}
@@ -144,7 +144,7 @@ class Argilla(Format):
             segment = text_of(record, *([names.id] if names.id else ["id", "external_id"])).strip()
             mine = [a for a in found if a.question in (question, "")]
             if not segment:
-                why = f"no {names.id or 'id'!r} tells which segment it is."
+                why = f"there is no {names.id or 'id'!r} to identify the segment."
                 for _ in range(max(1, len(mine))):
                     rows.reject(place, why, record)
             elif not mine:
@@ -174,7 +174,7 @@ class Argilla(Format):
         write_texts({place: dumps(made, indent=1) + "\n" for place, made in files.items()})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """Records with every segment that was to be rated, answered or not."""
+        """Write records of all segments to rate, answered or not."""
         layout = Layout(tasks, RESERVED, lower=True)
         listed = []
         for segment, key, found in shared.grouped(tasks, ratings):
@@ -185,7 +185,7 @@ class Argilla(Format):
                 told = {"user_id": r.rater, "status": "submitted"}
                 scores = shared.scores_of(layout, r)
                 for name, asked in layout.controls.items():
-                    # Without a score there is a gap, so that all lists go by the same order.
+                    # A missing score becomes a gap, so that all lists have the same order.
                     value = _value(asked, scores[name]) if name in scores else None
                     responses.setdefault(name, []).append({"value": value, **told})
                 kept.append(shared.extra(r.details, time=r.time, system=r.system, answer=r.answer))
@@ -197,7 +197,7 @@ class Argilla(Format):
 
 @dataclass(frozen=True)
 class _Answer:
-    """A response as it stands, whichever way the file keeps it."""
+    """A response, in whichever layout the file has it."""
 
     question: str
     value: Any
@@ -218,7 +218,7 @@ def _records(path: str | Path) -> list[tuple[str, Any]]:
 
 
 def _answers(record: Any, names: Names) -> list[_Answer] | None:
-    """The responses of a record; None where it makes no sense."""
+    """The responses of a record; None if malformed."""
     if not isinstance(record, dict):
         return None
     kept = list_of(record, EXTRA)

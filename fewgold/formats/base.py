@@ -1,4 +1,4 @@
-"""What goes out to annotation tools and what comes back, the same for every format."""
+"""Tasks for annotation tools and the answers they return, the same for every format."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ from fewgold.io.files import decode
 
 _KEY = re.compile(r"fg-(\d+)-([a-z2-7]{6})", re.IGNORECASE)
 _ROUNDS = 4
-#: What campaigns of earlier versions asked where nobody had chosen a question.
+#: The default question in campaigns of earlier versions.
 _FORMER = "How good is this output?"
 
 
 def key(place: int, id: str, fingerprint: str) -> str:
-    """A name for a segment that survives the trip through any tool.
+    """A name for a segment that survives export to and import from any tool.
 
-    Spreadsheets turn ids such as 007 or 3-4 into numbers and dates; this they leave alone. The
-    last letters come from the id and the pool, so that answers of another study are noticed. The
-    number is a place in the pool here, and a place in the order of `Keys` in what goes to raters.
+    Spreadsheets turn ids such as 007 or 3-4 into numbers and dates; they leave this unchanged. The
+    last letters are derived from the id and the pool, so that answers of another study are noticed.
+    The number is a position in the pool here, and a position in the order of `Keys` in files for
+    raters.
 
     >>> key(12, "doc3:7", "9f2c11")
     'fg-12-xvrmuw'
@@ -43,17 +44,17 @@ def key(place: int, id: str, fingerprint: str) -> str:
 
 
 def is_key(text: str) -> bool:
-    """True for a name that `key` may have made."""
+    """True for a name that may come from `key`."""
     return _KEY.fullmatch(text.strip()) is not None
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of a pool's segments as raters get them, and the segment that a key names.
+    """The keys of a pool's segments for raters, and the segment behind each key.
 
-    A place in the pool would tell which rows stand together, such as those of one system. So the
-    number of a key is a place in another order, which only the pool tells. Keys that hold the
-    place itself, as those of earlier exports do, are known as well.
+    A position in the pool would reveal which rows belong together, such as those of one system. So
+    the number of a key is a position in another order, derived from the pool. Keys that contain the
+    position itself, as in earlier exports, are also recognised.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class Keys:
         return key(self._moved(place), id, self.fingerprint)
 
     def find(self, name: str, id_of: Callable[[int], str | None]) -> int | None:
-        """The place of the segment that a key names; ``id_of`` tells the id at a place, if any."""
+        """The position of the segment with this key; ``id_of`` returns the id at a position."""
         found = _KEY.fullmatch(name.strip())
         if found is None or len(found[1]) > 18 or (number := int(found[1])) >= self.size:
             return None
@@ -88,7 +89,7 @@ class Keys:
         return None
 
     def _moved(self, number: int, back: bool = False) -> int:
-        """A permutation of the places, or its inverse: a Feistel network, walked along cycles."""
+        """A permutation of the positions, or its inverse: a Feistel network with cycle walking."""
         half = max(1, ((self.size - 1).bit_length() + 1) // 2)
         while True:
             high, low = divmod(number, 1 << half)
@@ -102,7 +103,7 @@ class Keys:
 
 
 def alias(fingerprint: str, *labels: str) -> str:
-    """A name that tells nothing, for an id or a document that could tell which system it is.
+    """A meaningless name for an id or a document that could reveal the system.
 
     >>> alias("9f2c11", "beta.2:886")
     's-3twmbtnidv'
@@ -123,14 +124,14 @@ def holds_name(label: str, name: str | None) -> bool:
 
 @dataclass(frozen=True)
 class RatingScale:
-    """A scale as raters are told about it.
+    """A rating scale as described to raters.
 
     Parameters
     ----------
     limits
         Its ends, where known.
     higher_is_better
-        Which end is good; None if nobody said so, and then raters are told nothing of it.
+        Which end is good; None if unknown, in which case raters are not told.
     ends_called
         What the owner calls the low and the high end, such as ``("useless", "perfect")``.
 
@@ -146,7 +147,7 @@ class RatingScale:
     ends_called: tuple[str, str] | None = None
 
     def asked(self, question: str = "") -> str:
-        """What raters are asked: what somebody chose, else a question that fits the scale."""
+        """The question to raters: the one chosen, else one that fits the scale."""
         if question.strip() and question != _FORMER:
             return question
         if self.limits == (0, 1):
@@ -158,7 +159,7 @@ class RatingScale:
 
     @property
     def ends(self) -> tuple[str, str] | None:
-        """What to write at either end.
+        """The labels of both ends.
 
         >>> RatingScale((0, 1), True).ends
         ('0 = no (worst)', '1 = yes (best)')
@@ -180,7 +181,7 @@ class RatingScale:
 
     @property
     def words(self) -> str:
-        """The ends in a line; empty where nothing is known.
+        """The ends in a line; empty if unknown.
 
         >>> RatingScale(None, True).words
         'more is better'
@@ -191,7 +192,7 @@ class RatingScale:
 
     @property
     def sentence(self) -> str:
-        """Which end is good, as a sentence; empty where nobody said so."""
+        """Which end is good, as a sentence; empty if unknown."""
         told = "" if self.higher_is_better is None else self.words
         return f"{told[:1].upper()}{told[1:]}." if told else ""
 
@@ -203,7 +204,7 @@ _DIRECTIONS = {"higher": True, "lower": False}
 
 @dataclass(frozen=True)
 class Criterion:
-    """One of several things that people rate about an item, such as fluency or adequacy.
+    """One of several aspects of an item that people rate, such as fluency or adequacy.
 
     Parameters
     ----------
@@ -212,9 +213,9 @@ class Criterion:
     limits
         Ends of its scale, where known, such as ``(1, 5)`` or ``"mqm"``.
     higher_is_better
-        Which end is good, where known. A scale that is given by its name tells.
+        Which end is good, if known. A scale given by name implies it.
     question
-        What raters are asked; by default a question that fits the scale.
+        The question to raters; by default one that fits the scale.
 
     >>> Criterion.parse("fluency:1-5:higher")
     Criterion(name='fluency', limits=(1.0, 5.0), higher_is_better=True, question='')
@@ -257,7 +258,7 @@ class Criterion:
 
     @property
     def spelled(self) -> str:
-        """As `parse` reads it."""
+        """The form that `parse` reads."""
         way = {None: "", True: ":higher", False: ":lower"}[self.higher_is_better]
         if self.limits is None:
             return f"{self.name}{way}"
@@ -271,18 +272,18 @@ class Criterion:
 
     @property
     def asked(self) -> str:
-        """What raters are asked: the question that somebody chose, else the criterion's name."""
+        """The question to raters: the one chosen, else the criterion's name."""
         return self.question or f"{self.name[:1].upper()}{self.name[1:]}"
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for files."""
+        """The criterion in plain values, for files."""
         limits = None if self.limits is None else list(self.limits)
         found = {"name": self.name, "limits": limits, "higher_is_better": self.higher_is_better}
         return found | ({"question": self.question} if self.question else {})
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Criterion:
-        """From what a file keeps."""
+        """Build from the values in a file."""
         ends = record.get("limits")
         return cls(
             str(record["name"]), None if ends is None else (ends[0], ends[1]),
@@ -299,31 +300,31 @@ def parse_criteria(
     names = [c.name for c in found]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
-        raise FewgoldError(f"the criterion {double!r} is there twice. Name each criterion once.")
+        raise FewgoldError(f"the criterion {double!r} is given twice. Name each criterion once.")
     return found
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment as raters see it: one to rate, or one that is there as context only.
+    """A segment as raters see it: one to rate, or one shown only as context.
 
     Parameters
     ----------
     key
         The name that comes back with the answer; see `key`.
     id
-        What the pool calls it, or the key where that could tell the system.
+        Its id in the pool, or the key if the id could reveal the system.
     texts
         What to show, by name, such as ``{"source": …, "output": …}``.
     document
         The document it belongs to, or an empty string. Those of two systems have two names.
     position
-        Its place within the document, from 1; without one, among what is shown.
+        Its position within the document, from 1; without a document, its position in the list.
     rate
         False for a neighbour that gives context and must not be rated.
     system
-        The system among several that it is an output of. Never given for what raters get: only
-        where ratings are written for their owner.
+        The system whose output it is, if there are several. Never included in files for raters,
+        only in ratings written for their owner.
     """
 
     key: str
@@ -342,11 +343,11 @@ class Tasks:
     Parameters
     ----------
     segments
-        Documents one after the other, each in reading order; context among what is to be rated.
+        Documents one after the other, each in reading order, including context.
     name
         Name of the study.
     question
-        What raters are asked; by default what fits the scale.
+        The question to raters; by default one that fits the scale.
     limits
         Ends of the rating scale, where known.
     higher_is_better
@@ -354,15 +355,15 @@ class Tasks:
     raters
         Names of the raters, where known.
     score
-        What the tool shall call the answer.
+        The name of the answer in the tool.
     criteria
-        Where several criteria are rated: each with its own name, scale and question.
+        With several criteria: each with its own name, scale and question.
     ends
-        What the low and the high end of the scale are called, where somebody named them.
+        Labels of the low and the high end of the scale, if given.
     instructions
-        What raters must know before they begin, in Markdown.
+        Instructions for raters, in Markdown.
     each
-        How many raters each segment shall have.
+        How many raters each segment should have.
     """
 
     segments: tuple[Segment, ...]
@@ -393,7 +394,7 @@ class Tasks:
 
     @property
     def _scores(self) -> tuple[str, ...]:
-        """What the answers are called."""
+        """The names of the answers."""
         return tuple(tasks.score for tasks in self._each)
 
     @property
@@ -428,7 +429,7 @@ class Tasks:
     def _around(self, segment: Segment, reach: int = 2) -> tuple[list[Segment], list[Segment]]:
         """The neighbours before and after a segment in its document, nearest ``reach`` of each.
 
-        Neighbours are those whose position follows on without a gap.
+        Neighbours are those with consecutive positions.
         """
         if not segment.document:
             return [], []
@@ -443,12 +444,12 @@ class Tasks:
 
 @dataclass(frozen=True)
 class Rating:
-    """One answer of one rater about one segment, as it came.
+    """One answer of one rater about one segment, as in the file.
 
     Parameters
     ----------
     segment
-        What the file calls the segment: a `key` if it went out with one, else its id.
+        The segment's name in the file: a `key` if it was exported with one, else its id.
     score
         The answer as a number.
     rater
@@ -458,11 +459,11 @@ class Rating:
     system
         The system that made the output, where the file tells.
     answer
-        The tool's own id of this answer, by which it is known when it comes a second time.
+        The tool's own id of this answer, to recognise it if it comes twice.
     details
-        What else came with it, in plain JSON values: error spans, comments, time taken.
+        Other information as plain JSON values: error spans, comments, time taken.
     scores
-        Where several criteria are rated, the score of each; ``score`` is then the first of them.
+        With several criteria, the score of each; ``score`` is then the first of them.
     """
 
     segment: str
@@ -481,7 +482,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A row that could not be read: where it stands, why, and what it says."""
+    """A row that could not be read: where it is, why, and its content."""
 
     place: str
     why: str
@@ -490,7 +491,7 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Reading:
-    """All that a file holds, every row of it accounted for.
+    """The content of a file, with every row accounted for.
 
     Parameters
     ----------
@@ -499,17 +500,17 @@ class Reading:
     rows
         Rows (lines, tasks, annotations: what the format counts) in the file.
     used
-        Rows that ratings were made of; several may make one rating, as errors of MQM do.
+        Rows that became ratings; several may form one rating, like the errors of MQM.
     ratings
         The answers.
     blank
-        Segments that went out and have no answer yet, one per row.
+        Exported segments without an answer yet, one per row.
     context
         Rows that are context or otherwise not meant to be rated.
     rejected
         Rows that could not be read.
     notes
-        What a reader should know, such as which column was taken for the score.
+        Remarks for the reader, such as which column was taken as the score.
     """
 
     format: str
@@ -540,7 +541,7 @@ class Reading:
         )
 
     def _require(self) -> Sequence[Rating]:
-        """The ratings, or an error that says why there are none or not all of them."""
+        """The ratings, or an error if there are none or some rows cannot be read."""
         if self.rejected:
             first = self.rejected[0]
             raise DataError(
@@ -550,14 +551,14 @@ class Reading:
         return self.ratings
 
 
-# What a format must do ----------------------------------------------------------------------------
+# The interface of a format ------------------------------------------------------------------------
 
 _HEAD = 65536
 
 
 @dataclass(frozen=True)
 class Names:
-    """Which fields of a file hold what; None where the reader shall find out."""
+    """Which fields of a file hold what; None to let the reader find out."""
 
     id: str | None = None
     score: str | None = None
@@ -565,7 +566,7 @@ class Names:
 
 
 class Probe:
-    """A first look at a file, shared by all formats that ask whether it is theirs."""
+    """A first look at a file, shared by all formats that try to recognise it."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -589,7 +590,7 @@ class Probe:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether it is a file that begins with text in an encoding that can be read."""
+        """Whether the file begins with text in a readable encoding."""
         return not self.is_folder and self._decoded is not None
 
     @cached_property
@@ -602,8 +603,8 @@ class Probe:
     def _decoded(self) -> str | None:
         head = self.head
         if len(head) == _HEAD:
-            # The last line may be cut within a character, which is then no UTF-8 (nor UTF-16) any
-            # more. The end of a line is a safe place; in UTF-16 it takes two bytes.
+            # The last line may be cut within a character, which is then not valid UTF-8 or UTF-16.
+            # The end of a line is a safe place; in UTF-16 it takes two bytes.
             end = head.rfind(b"\n") + 1
             head = head[: end + end % 2 if b"\x00" in head[:64] else end or None]
         try:
@@ -614,14 +615,14 @@ class Probe:
     @cached_property
     def lines(self) -> list[str]:
         """Whole lines of the head."""
-        # Not splitlines(), which also breaks at characters that texts may hold, such as U+2028.
+        # Not splitlines(), which also breaks at characters that texts may contain, such as U+2028.
         lines = self.text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
         cut = len(self.head) == _HEAD and b"\n" not in self.head  # else the text ends with a line
         return lines[:-1] if cut and len(lines) > 1 else lines
 
     @cached_property
     def json(self) -> Any:
-        """The whole file as JSON, or None where it is none."""
+        """The whole file as JSON, or None if it is not JSON."""
         if self.is_folder or not self.text.lstrip().startswith(("[", "{")):
             return None
         try:
@@ -647,11 +648,11 @@ class Probe:
 class Format(ABC):
     """One format of annotation tools or of published ratings. Instances have no state."""
 
-    #: What the command line calls it.
+    #: Its name on the command line.
     name: ClassVar[str]
-    #: What people call it.
+    #: Its readable name.
     title: ClassVar[str]
-    #: How its files end; the first is what is written.
+    #: Its file extensions; the first one is written.
     suffixes: ClassVar[tuple[str, ...]]
     #: Whether what it writes holds the scores of several criteria.
     _several: ClassVar[bool] = False
@@ -672,19 +673,18 @@ class Format(ABC):
 
     @abstractmethod
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The answers in a file, every row accounted for.
+        """Read the answers in a file, with every row accounted for.
 
-        A row that makes no sense is rejected with a reason; a file that makes none is a
-        `DataError`.
+        A malformed row is rejected with a reason; a malformed file raises a `DataError`.
         """
 
     @abstractmethod
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """What the tool imports: segments to rate, their context marked as such."""
+        """Write the tool's import file: segments to rate, with context marked as such."""
 
     @abstractmethod
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """Answers, as the tool itself would export them; `read` gives the same ratings back.
+        """Write answers as the tool itself would export them; `read` returns the same ratings.
 
-        ``tasks`` bring the texts; ``Rating.segment`` is the `key` (or id) of one of them.
+        ``tasks`` provides the texts; ``Rating.segment`` is the `key` (or id) of one of them.
         """

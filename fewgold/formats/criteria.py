@@ -1,7 +1,7 @@
 """Answers to several criteria: read one criterion at a time, and joined answer by answer.
 
-Every reader can be told which column or question of a file holds the score. So the same file is
-read once for each criterion, and what one rater said of one segment becomes one `Rating`.
+Every reader accepts the name of the column or question with the score. So the same file is read
+once for each criterion, and a rater's answers on a segment become one `Rating`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read_criteria(
         told = [part.strip() for part in names.score.split(",")]
         if len(told) != len(criteria):
             raise DataError(
-                f"{names.score!r} names {len(told)} columns, and there are {len(criteria)} "
+                f"{names.score!r} names {len(told)} columns, but there are {len(criteria)} "
                 f"criteria: {', '.join(called)}. Name one column for each, in this order."
             )
         called = {c.name: (column,) for c, column in zip(criteria, told, strict=True)}
@@ -58,7 +58,7 @@ def read_criteria(
 
 
 def _called(name: str) -> tuple[str, ...]:
-    """What a criterion may be called in files: tools want plain letters."""
+    """Possible names of a criterion in files: tools want plain letters."""
     return tuple(dict.fromkeys((name, identifier(name, ()), identifier(name, (), lower=True))))
 
 
@@ -96,7 +96,7 @@ def _joined(found: Mapping[str, Reading], notes: tuple[str, ...]) -> Reading:
 
 
 def _told(rating: Rating, criteria: Mapping[str, Any]) -> Rating:
-    """With the score of the first criterion that was answered; other answers are not repeated."""
+    """The rating with the score of the first answered criterion; other answers are not repeated."""
     scores = {name: rating.scores[name] for name in criteria if name in rating.scores}
     details = dict(rating.details)
     if isinstance(others := details.get("answers"), dict):
@@ -129,7 +129,7 @@ def _by_category(reading: Reading, criteria: Sequence[Criterion]) -> Reading:
             (str(e.get("category", "")), str(e.get("severity", "")))
             for e in rating.details.get("errors", ())
         ]
-        # An output that is no translation at all is bad by every criterion.
+        # An output that is not a translation at all is bad on every criterion.
         whole = any(kind.lower().startswith("non-translation") for kind, _ in errors)
         scores = {
             c.name: rating.score if whole else weights.score(

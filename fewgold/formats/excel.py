@@ -1,4 +1,4 @@
-"""Tables that only programs can read: Parquet, and spreadsheets for raters.
+"""Binary tables: Parquet, and spreadsheets for raters.
 
 In a spreadsheet the header is frozen, texts are wrapped and scores are checked as they are typed.
 """
@@ -69,7 +69,7 @@ def workbook(grid: SheetContent, tasks: Tasks) -> bytes:
 
 
 def _put(cell: Any, value: Any) -> None:
-    """A number as a number and all else as text, never as a formula."""
+    """Write a number as a number and everything else as text, never as a formula."""
     if value is None or value in ("", {}):
         return
     if isinstance(value, int | float):
@@ -142,7 +142,7 @@ def _runs(column: str, marks: Sequence[bool], wanted: bool) -> str:
 
 
 def _explain(book: Any, tasks: Tasks) -> None:
-    """A second sheet that says what to do."""
+    """Add a second sheet with instructions."""
     columns = " and ".join(filter(None, (", ".join(map(repr, tasks._scores[:-1])),
                                          repr(tasks._scores[-1]))))  # fmt: skip
     many = "s" * (len(tasks._scores) > 1)
@@ -152,7 +152,7 @@ def _explain(book: Any, tasks: Tasks) -> None:
         f"Type a number into the column{many} {columns} of each row that says 'yes' under 'rate'.",
         "Grey rows are context: read them, do not rate them.",
         "Write your name under 'rater' in every row that you rate, if others rate as well.",
-        "Leave the column 'key' as it is: it tells which segment an answer is about.",
+        "Leave the column 'key' unchanged: it says which segment an answer is about.",
     ]
     if tasks.criteria:
         lines[1:2] = [f"{t.score}: {t._instruction}" for t in tasks._each]

@@ -1,4 +1,4 @@
-"""What annotation tools with JSON files share: reading with care, answers as scores, layouts."""
+"""Shared code for annotation tools with JSON files: strict reading, scores, layouts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from fewgold.formats.rows import Rows, brief, distinct, matched, plain
 from fewgold.io import ID_NAMES, guess_column, read_text
 from fewgold.io.cells import NUMBER
 
-#: What our own exports call the key of a segment, and the object with what a tool has no place for.
+#: Names in our own exports of the segment's key, and of the object for values without a place in
+#: the tool.
 KEY = "fewgold_key"
 EXTRA = "fewgold"
 
@@ -34,11 +35,11 @@ _WORDS = {
 
 
 def parse(text: str, what: str) -> Any:
-    """JSON that holds no surprises, or an error in a sentence.
+    """Parse JSON strictly, or raise an error with a clear message.
 
-    NaN, Infinity and numbers too large for a float come out as text, so that they are refused
-    where a number is due. Half of a surrogate pair, which no file can hold, becomes U+FFFD. A key
-    that occurs twice in an object is an error: one of its values would be lost.
+    NaN, Infinity and numbers too large for a float become text, so that they are refused where a
+    number is expected. Half of a surrogate pair, which no file can hold, becomes U+FFFD. A key that
+    occurs twice in an object is an error: one of its values would be lost.
     """
     if _SURROGATE.search(text):
         text = _ESCAPE.sub(lambda m: r"\ufffd" if m[1] else m[0], text)
@@ -81,7 +82,7 @@ def read_json(path: str | Path) -> Any:
 def read_lines(path: str | Path) -> list[tuple[int, Any | DataError]]:
     """A file of JSON lines: the number of each line that is not empty, and what it holds.
 
-    A line that is no JSON comes as the error that says so.
+    A line that is not JSON is returned as an error.
     """
     found: list[tuple[int, Any | DataError]] = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
@@ -99,7 +100,7 @@ def read_lines(path: str | Path) -> list[tuple[int, Any | DataError]]:
 
 
 def as_text(value: Any) -> str:
-    """Text or a number as text; an empty string for all else."""
+    """Text or a number as text; an empty string for anything else."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return value if isinstance(value, str) else repr(value)
@@ -123,7 +124,7 @@ def list_of(holder: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def score_of(value: Any) -> float | None:
-    """The number that an answer means, None where there is no answer, or an error.
+    """The number that an answer stands for, None if there is no answer; otherwise an error.
 
     Besides numbers, and text that is one, an option may begin with a number. Yes, true and
     adequate are 1; no, false and inadequate are 0. Everything else is refused.
@@ -137,7 +138,7 @@ def score_of(value: Any) -> float | None:
     """
     if isinstance(value, list):
         if len(value) > 1:
-            raise DataError(f"{len(value)} answers where one is due: {brief(value, 60)}.")
+            raise DataError(f"expected one answer, got {len(value)}: {brief(value, 60)}.")
         if not value or not isinstance(value[0], list):
             return score_of(value[0]) if value else None
     if isinstance(value, dict | list):
@@ -172,7 +173,7 @@ def question_of(
 ) -> str | None:
     """The question with the score, from all answers by question; None where there are none.
 
-    Likely ones are those of whose answers more than half mean a number: the others are mistakes.
+    Likely questions are those with more than half of the answers numeric; the rest are mistakes.
     """
     if not answers:
         return None
@@ -183,7 +184,7 @@ def question_of(
 
 
 def mostly_scores(values: Sequence[Any]) -> bool:
-    """True for answers of which more than half mean a number: the others are mistakes."""
+    """True if more than half of the answers are numeric; the others are mistakes."""
     given = [v for v in values if v is not None]
     return 2 * sum(map(has_score, given)) > len(given)
 
@@ -192,18 +193,18 @@ def take_answer(
     rows: Rows, place: str, rating: Rating, what: str, value: Any, holder: Mapping[str, Any],
     raw: Any = None,
 ) -> None:  # fmt: skip
-    """Take in one answer: a score, a gap, or a row that makes no sense.
+    """Add one answer: a score, a gap, or a malformed row.
 
     Parameters
     ----------
     rating
-        All that is known but the score.
+        Everything known except the score.
     what, value
-        What to call the answer in a message, and the answer.
+        The name of the answer in messages, and the answer.
     holder
         The object that may keep what our own export added (`with_extra`).
     raw
-        The row to show if it makes no sense; the holder by default.
+        The row to show if it is malformed; the holder by default.
     """
     try:
         score = score_of(value)
@@ -215,7 +216,7 @@ def take_answer(
 
 
 def choose(what: str, found: Iterable[str], likely: Iterable[str], wanted: str | None) -> str:
-    """The question that holds the score: the one wanted, the only one, or the only likely one."""
+    """The question with the score: the one requested, the only one, or the only likely one."""
     every, some = list(dict.fromkeys(found)), list(dict.fromkeys(likely))
     names = ", ".join(repr(name) for name in every[:20]) or "none"
     if wanted is not None:
@@ -230,12 +231,12 @@ def choose(what: str, found: Iterable[str], likely: Iterable[str], wanted: str |
         raise DataError(f"no {what} of the file holds numbers. It has: {names}.")
     raise DataError(
         f"more than one {what} may hold the score: {', '.join(repr(n) for n in some[:20])}. "
-        "Say which with --human."
+        "Choose one with --human."
     )
 
 
 def key_field(holders: Iterable[Mapping[str, Any]], names: Names, own: str = KEY) -> str | None:
-    """Which field holds the key: the one named, our own, or one that people call an id."""
+    """The field with the key: the one named, our own, or one with a usual name for ids."""
     found = dict.fromkeys(str(name) for holder in holders for name in holder)
     if names.id is not None:
         if names.id not in found:
@@ -246,7 +247,7 @@ def key_field(holders: Iterable[Mapping[str, Any]], names: Names, own: str = KEY
 
 
 def with_extra(rating: Rating, holder: Mapping[str, Any]) -> Rating:
-    """The rating with what our own export kept for it beside what the tool has fields for."""
+    """The rating with the values that our own export kept outside the tool's fields."""
     extra = object_of(holder, EXTRA)
     fields = ("rater", "time", "system", "answer")
     kept: dict[str, Any] = {name: text_of(extra, name) for name in fields if name in extra}
@@ -262,8 +263,8 @@ _MOST_OPTIONS = 11
 def dumps(value: Any, indent: int | None = None) -> str:
     """JSON in readable letters, or in escapes where a text holds what no file can.
 
-    Characters at which readers in Python break lines are escaped as well: Potato takes the rest of
-    such a line for another one.
+    Characters at which readers in Python break lines are escaped as well: Potato treats the rest of
+    such a line as a new one.
 
     >>> dumps("a\\u2028b é")
     '"a\\\\u2028b é"'
@@ -323,13 +324,13 @@ def options(limits: tuple[float, float] | None) -> list[int] | None:
 
 
 def step(limits: tuple[float, float]) -> int | float:
-    """A step fine enough for a scale: 1 where its ends are whole and far apart."""
+    """A step fine enough for a scale: 1 if its ends are whole and far apart."""
     whole = all(end == int(end) for end in limits)
     return 1 if whole and limits[1] - limits[0] >= _MOST_OPTIONS - 1 else 0.01
 
 
 def identifier(text: str, taken: Collection[str], lower: bool = False) -> str:
-    """A name of plain letters, digits and underscores that is not taken yet.
+    """An unused name of plain letters, digits and underscores.
 
     >>> identifier("machine output", ()), identifier("id", ("id",)), identifier("原文", ())
     ('machine_output', 'id_2', 'text')
@@ -347,14 +348,14 @@ def beside(path: str | Path, ending: str) -> Path:
 
 # Layouts -----------------------------------------------------------------------------------------
 
-#: What every task carries beside its texts. Tools own the name ``id``, hence ``segment_id``.
+#: Fields of every task besides its texts. Tools own the name ``id``, hence ``segment_id``.
 CARRIED = (KEY, "segment_id", "document", "position")
 BEFORE, AFTER = "context_before", "context_after"
 MARK = "[context, do not rate]"
 
 
 class Layout:
-    """How tasks look in a tool: the names of its fields and what they hold.
+    """The layout of tasks in a tool: the names of its fields and their contents.
 
     Parameters
     ----------
@@ -416,7 +417,7 @@ class Layout:
         return {BEFORE: before, **found, AFTER: after}
 
     def carried(self, segment: Segment) -> dict[str, Any]:
-        """The key and where the segment stands in the pool."""
+        """The key and the segment's position in the pool."""
         held = (segment.key, segment.id, segment.document, segment.position)
         return dict(zip(CARRIED, held, strict=True))
 
@@ -435,7 +436,7 @@ def context(segment: Segment) -> str:
 
 
 def grouped(tasks: Tasks, ratings: Iterable[Rating]) -> list[tuple[Segment, str, list[Rating]]]:
-    """Segments to rate with their ratings, and others that were rated all the same."""
+    """Segments to rate with their ratings, and other segments that were rated anyway."""
     groups: dict[str, tuple[Segment, str, list[Rating]]] = {}
     for segment, rating in matched(tasks, ratings):
         groups.setdefault(rating.segment, (segment, rating.segment, []))[2].append(rating)

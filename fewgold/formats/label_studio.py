@@ -30,8 +30,8 @@ _VALUES = ("rating", "number", "choices", "text")
 def config(tasks: Tasks) -> str:
     """The interface as XML, to paste under Settings > Labeling Interface > Code.
 
-    A scale of few whole numbers becomes one button each, any other a field for a number. Context
-    stands above and below, under a heading that says not to rate it.
+    A scale with few whole numbers becomes one button each, any other a number field. Context is
+    shown above and below, under a heading that says not to rate it.
 
     >>> from fewgold.formats import Segment
     >>> tasks = Tasks((Segment("fg-0-abc234", "1", {"output": "Hallo"}),), limits=(0, 1))
@@ -83,7 +83,7 @@ def _attribute(text: str) -> str:
 
 
 class LabelStudio(Format):
-    """What both formats share: the interface that goes with the tasks."""
+    """Shared by both formats: the labelling interface for the tasks."""
 
     config = staticmethod(config)
     _several = True
@@ -99,7 +99,7 @@ def data_of(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
 
 
 def kept_of(rating: Rating) -> tuple[Any, dict[str, Any]]:
-    """The seconds taken, and what Label Studio has no field for."""
+    """The seconds taken, and values for which Label Studio has no field."""
     lead = rating.details.get("lead_time")
     held = shared.is_number(lead)
     others = {n: v for n, v in rating.details.items() if n != "lead_time" or not held}
@@ -110,7 +110,7 @@ def kept_of(rating: Rating) -> tuple[Any, dict[str, Any]]:
 
 
 def value_of(value: Any) -> Any:
-    """The answer within what Label Studio wraps around it."""
+    """The answer without Label Studio's wrapping."""
     names = _VALUES if isinstance(value, dict) else ()
     return next((value[name] for name in names if name in value), value)
 
@@ -123,7 +123,7 @@ def answer_of(value: Any) -> Any:
 def read_flat(rows: Rows, records: Sequence[tuple[str, Any]], names: Names) -> Reading:
     """Records with their places; a row is a record."""
     objects = [r for _, r in records if isinstance(r, dict)]
-    # `id` is Label Studio's own number of the task: it names no segment unless the user says so.
+    # `id` is Label Studio's own number of the task, not a segment id unless the user says so.
     fields = ({n: v for n, v in r.items() if n != "id" or names.id} for r in objects)
     field = shared.key_field(fields, names)
     question = _flat_question(objects, names.score, field)
@@ -135,7 +135,7 @@ def read_flat(rows: Rows, records: Sequence[tuple[str, Any]], names: Names) -> R
         if not isinstance(record, dict):
             rows.reject(place, "expected an object {…}.", record)
         elif not segment:
-            why = f"no {KEY!r} tells which segment it is about. Name another field with --id."
+            why = f"there is no {KEY!r} to identify the segment. Name another field with --id."
             rows.reject(place, why, record)
         else:
             lead = record.get("lead_time")
@@ -161,8 +161,8 @@ def _flat_question(
 ) -> str | None:
     """The field with the score.
 
-    Answers and data lie side by side in these exports. Answers in Label Studio's wrapping are
-    told at sight; a choice is bare text, so any other field with mostly numbers may be it.
+    Answers and data are mixed in these exports. Answers in Label Studio's wrapping are obvious; a
+    choice is bare text, so any other field with mostly numbers may be one.
     """
     if wanted is not None:
         return shared.choose("question", (str(n) for r in objects for n in r), (), wanted)
@@ -181,8 +181,8 @@ def _flat_question(
     numeric = [n for n, values in found.items() if shared.mostly_scores(values)]
     if not numeric:
         raise DataError(
-            f"no field holds numbers: {', '.join(map(repr, found)) or 'none'}. "
-            "Say which is the score with --human."
+            f"no field holds numbers. Fields: {', '.join(map(repr, found)) or 'none'}. Name the "
+            "score with --human."
         )
     return shared.choose("question", numeric, numeric, None)
 
@@ -195,13 +195,13 @@ def _is_wrapped(value: Any) -> bool:
 class LabelStudioCsv(LabelStudio):
     """Tasks and exports of Label Studio as CSV (or with tabs or semicolons).
 
-    Tasks are one line per segment to rate with the same fields as the JSON, and the same
-    labelling interface beside them. Cells that a spreadsheet would take for a formula get an
-    apostrophe in front, which reading takes away again.
+    Tasks are one line per segment to rate with the same fields as the JSON, and the same labelling
+    interface beside them. Cells that a spreadsheet would treat as a formula get a leading
+    apostrophe, which is removed on reading.
 
-    A **row** is a line below the header. Answers are read in Label Studio's wrapping
-    (``[{"number": 83}]``) and bare. Label Studio leaves skipped annotations out of this export.
-    `write_ratings` keeps all of a rating, in a column ``fewgold`` where Label Studio has none.
+    A **row** is a line below the header. Answers are read in Label Studio's wrapping (``[{"number":
+    83}]``) and bare. Label Studio omits skipped annotations from this export. `write_ratings` keeps
+    the whole rating, using a column ``fewgold`` for values without a field.
     """
 
     name = "label-studio-csv"
@@ -218,7 +218,7 @@ class LabelStudioCsv(LabelStudio):
         return all(name in names for name in (*FLAT, "lead_time"))
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The annotations in an export; see the class for what a row is."""
+        """Read the annotations in an export; see the class for what a row is."""
         lines = _table(path)
         header = [bare(cell) for cell in lines[0]]
         twice = sorted({n for n in header if header.count(n) > 1})
@@ -238,13 +238,13 @@ class LabelStudioCsv(LabelStudio):
         return read_flat(rows, records, names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """The tasks to import, and the labelling interface beside them."""
+        """Write the tasks to import, and the labelling interface next to them."""
         layout = Layout(tasks, RESERVED)
         listed = [data_of(layout, s, s.key) for s in tasks.to_rate]
         write_texts({Path(path): _csv(listed), self._beside(path): config(tasks)})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """An export with every segment that was to be rated, answered or not."""
+        """Write an export with all segments to rate, answered or not."""
         layout = Layout(tasks, RESERVED)
         listed = []
         for segment, key, found in shared.grouped(tasks, ratings):
@@ -297,7 +297,7 @@ def _table(path: str | Path) -> list[list[str]]:
 
 
 def _cell(name: str, cell: str) -> Any:
-    """What a cell holds: an object or a list where it is written as JSON, else its text."""
+    """The content of a cell: an object or a list if it is JSON, else its text."""
     text = bare(cell)
     if name not in {*RESERVED, *CARRIED} - {EXTRA} and text.startswith(("[{", '{"')):
         try:
@@ -311,18 +311,18 @@ class LabelStudioJson(LabelStudio):
     """Tasks and exports of Label Studio as JSON.
 
     Tasks are ``[{"data": {…}}]``, one per segment to rate, with the key in ``fewgold_key`` and
-    neighbours in ``context_before`` and ``context_after``. The labelling interface is written
-    beside, as ``tasks.config.xml``.
+    neighbours in ``context_before`` and ``context_after``. The labelling interface is written next
+    to it, as ``tasks.config.xml``.
 
     A **row** is an annotation, or a task that has none; in JSON_MIN, which is read as well, it is
     a record. An annotation that its rater skipped (``was_cancelled``) or left without an answer
     leaves the segment blank, or counts as context if somebody else has rated it.
 
-    The score is the answer to the question ``Names.score``, else to the only question with
-    numbers. The rater is the e-mail address of ``completed_by``, else its number; the time is
-    when the annotation was last changed. Seconds taken (``lead_time``) and answers to other
-    questions go into the details. `write_ratings` keeps all of a rating; what Label Studio has no
-    field for (the system, further details) stands in a field ``fewgold``.
+    The score is the answer to the question ``Names.score``, else to the only question with numbers.
+    The rater is the e-mail address of ``completed_by``, else its number; the time is when the
+    annotation was last changed. Seconds taken (``lead_time``) and answers to other questions go
+    into the details. `write_ratings` keeps all of a rating; values without a field in Label Studio
+    (the system, further details) go into a field ``fewgold``.
     """
 
     name = "label-studio"
@@ -344,7 +344,7 @@ class LabelStudioJson(LabelStudio):
         )
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The annotations in an export; see the class for what a row is."""
+        """Read the annotations in an export; see the class for what a row is."""
         found = shared.read_json(path)
         tasks = [found] if isinstance(found, dict) else found
         if not isinstance(tasks, list) or not tasks:
@@ -356,13 +356,13 @@ class LabelStudioJson(LabelStudio):
         return _read_tasks(self.name, tasks, names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """The tasks to import, and the labelling interface beside them."""
+        """Write the tasks to import, and the labelling interface next to them."""
         layout = Layout(tasks, RESERVED)
         listed = [{"data": data_of(layout, s, s.key)} for s in tasks.to_rate]
         write_texts({Path(path): dumps(listed, indent=1) + "\n", self._beside(path): config(tasks)})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """An export with every segment that was to be rated, answered or not."""
+        """Write an export with all segments to rate, answered or not."""
         layout = Layout(tasks, RESERVED)
         listed = []
         for at, (segment, key, found) in enumerate(shared.grouped(tasks, ratings), start=1):
@@ -406,13 +406,13 @@ def _read_tasks(format: str, tasks: list[Any], names: Names) -> Reading:
 
 
 def _annotations(task: Mapping[str, Any]) -> Any:
-    """The annotations of a task, under their name of today or of old."""
+    """The annotations of a task, under their current or old name."""
     found = task.get("annotations", task.get("completions"))
     return [] if found is None else found
 
 
 def _results(annotation: Any) -> list[dict[str, Any]] | None:
-    """The results of an annotation, None where they make no sense."""
+    """The results of an annotation, None if malformed."""
     found = annotation.get("result") if isinstance(annotation, dict) else 0
     if found is None:
         return []
@@ -422,7 +422,7 @@ def _results(annotation: Any) -> list[dict[str, Any]] | None:
 
 
 def _question(rows: Rows, tasks: list[Any], wanted: str | None) -> str | None:
-    """The question with the score, None where nobody has answered any."""
+    """The question with the score, None if nobody has answered any."""
     listed = (_annotations(task) for task in tasks if isinstance(task, dict))
     annotations = [a for some in listed if isinstance(some, list) for a in some]
     results = [r for a in annotations for r in _results(a) or [] if text_of(r, "from_name")]
@@ -443,7 +443,7 @@ def _read_annotation(
     rows: Rows, place: str, annotation: Any, segment: str, question: str | None,
     data: Mapping[str, Any], names: Names,
 ) -> int:  # fmt: skip
-    """Take one annotation in; 1 if its rater skipped the task."""
+    """Add one annotation; returns 1 if its rater skipped the task."""
     results = _results(annotation)
     if results is None:
         rows.reject(place, "expected an annotation with a list 'result' of objects.", annotation)

@@ -56,18 +56,18 @@ class Means(Format):
 
     @abstractmethod
     def _rating(self, cells: dict[str, str], wanted: str) -> Rating | None:
-        """A line as a rating: None where the score is absent, a `DataError` if it makes none."""
+        """A line as a rating: None if the score is missing, a `DataError` if malformed."""
 
     @abstractmethod
     def _line(self, system: str, name: str, ratings: Sequence[Rating]) -> str:
-        """The line of an output, which may have no rating yet."""
+        """The line for an output, which may have no rating yet."""
 
     def _recognises(self, probe: Probe) -> bool:
         """By the header alone, which must be the published one."""
         return bool(probe.lines) and tuple(probe.lines[0].split()) == self.header
 
     def _read(self, path: str | Path, wanted: str, note: str) -> Reading:
-        """Every line as a rating, as blank, or as rejected; ``note`` tells about the scores."""
+        """Read every line as a rating, as blank, or as rejected; ``note`` describes the scores."""
         rows = Rows(self.name)
         rows.notes.append(note)
         for line, cells in blank_separated(path, self.header):
@@ -85,11 +85,11 @@ class Means(Format):
         return rows.reading()
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """No score for every segment to rate. The format has no texts, so no context either."""
+        """Write every segment to rate without a score; the format has no texts or context."""
         self.write_ratings(tasks, (), path)
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """The mean over the ratings of each system and segment; no score where there are none."""
+        """Write the mean rating of each system and segment; no score if there are none."""
         found: dict[tuple[str, str], list[Rating]] = {}
         rated = set()
         for segment, rating in matched(tasks, ratings):
@@ -115,8 +115,8 @@ def _score(text: str, what: str, gap: str) -> float | None:
 class MqmAverages(Means):
     """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line per segment and system.
 
-    Blanks and tabs mix in the published files, scores are negated there, and ``None`` is a
-    missing one. Here larger is worse, as in every MQM file, and a missing score is blank.
+    Published files mix blanks and tabs, negate scores, and write ``None`` for a missing one. Here
+    larger is worse, as in every MQM file, and a missing score is blank.
     """
 
     name = "mqm-averages"
@@ -157,7 +157,7 @@ class WmtDa(Means):
     for ``Z.SCR``, standardised by rater. ``details`` keeps ``raw``, ``z`` and ``n``.
 
     A rating that is itself a mean counts as often as ``details["n"]`` says when it is written. The
-    standardised score is known only where every rating brings ``details["z"]``.
+    standardised score is known only if every rating has ``details["z"]``.
     """
 
     name = "wmt-da"
@@ -194,7 +194,7 @@ class WmtDa(Means):
     def _line(self, system: str, name: str, ratings: Sequence[Rating]) -> str:
         counts = [max(1, int(r.details.get("n", 1))) for r in ratings]
         z = [float(r.details.get("z", math.nan)) for r in ratings]
-        # A score that came with nothing but its z is that z.
+        # A score read only as a z score is that z score.
         raw = [float(r.details.get("raw", math.nan if "z" in r.details else r.score))
                for r in ratings]  # fmt: skip
         return f"{system} {name} {_mean(raw, counts)} {_mean(z, counts)} {sum(counts)}"
@@ -203,7 +203,7 @@ class WmtDa(Means):
 def _mean(values: list[float], counts: list[int]) -> str:
     if not values or any(math.isnan(v) for v in values):
         return "NA"
-    if len(values) == 1:  # exactly as it came
+    if len(values) == 1:  # exactly as read
         return str(number(values[0]))
     total = math.fsum(v * n for v, n in zip(values, counts, strict=True))
     return str(number(total / sum(counts)))

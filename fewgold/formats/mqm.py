@@ -25,7 +25,7 @@ from fewgold.formats.rows import (
 )
 from fewgold.io import bare, plain, write_texts
 
-# What errors weigh in MQM (Multidimensional Quality Metrics) --------------------------------------
+# Weights of errors in MQM (Multidimensional Quality Metrics) --------------------------------------
 
 NO_ERROR = "no-error"
 
@@ -41,7 +41,7 @@ def plain_severity(severity: str) -> str:
 
 @dataclass(frozen=True)
 class MqmWeights:
-    """Weights of Freitag et al. (2021), Table 4; other schemes set others.
+    """Error weights of Freitag et al. (2021), Table 4, by default.
 
     The sum over a segment is capped at 25, the weight of five major errors, which is the most that
     raters of that study could mark.
@@ -51,15 +51,15 @@ class MqmWeights:
     major, minor, neutral
         Weights of the severities.
     critical
-        Weight of critical errors, which some newer campaigns mark. There is no default: some
-        weigh them 10, some 25, and Google's script does not know them. While it is None, files
-        that have them are told about.
+        Weight of critical errors, which some newer campaigns mark. There is no default: some use
+        10, some 25, and Google's script does not support them. If None, files with critical errors
+        raise an error.
     punctuation
         Weight of minor errors of the category Fluency/Punctuation.
     non_translation
         Weight of the category Non-translation, whatever its severity.
     cap
-        The most that a segment can get, or None.
+        The largest score of a segment, or None.
 
     References
     ----------
@@ -87,7 +87,7 @@ class MqmWeights:
         return known if self.critical is None else {**known, "critical": self.critical}
 
     def _weight(self, category: str, severity: str) -> float:
-        """What one error weighs."""
+        """The weight of one error."""
         kind, plain = category.strip().lower(), plain_severity(severity)
         # Written "Non-translation" and "Non-translation!"; some files call it neutral.
         if kind.startswith("non-translation"):
@@ -124,9 +124,9 @@ HEADER = (
     "system", "doc", "docSegId", "globalSegId", "rater", "source", "target", "category",
     "severity", "metadata",
 )  # fmt: skip
-#: What the category of a row says that is there for reading only.
+#: The category of a row that is shown only as context.
 CONTEXT = "context: do not rate"
-#: Field of the metadata under which this package keeps what must survive the trip.
+#: Field of the metadata for fewgold's own values.
 OURS = "fewgold"
 
 # Names of each column, without separators and in lower case, in both styles.
@@ -145,12 +145,12 @@ _ROLES = {
 _NEEDED = ("system", "doc", "segment", "rater", "category", "severity")
 _SHOWN = {"segment": "seg_id"}
 _KEY = re.compile(r"\bfg-\d+-[a-z2-7]{6}\b", re.IGNORECASE)
-# Deliberate errors that keep raters awake; they say nothing about the segment.
+# Deliberate errors as attention checks; they say nothing about the segment.
 _CONTROL = "hotw-test"
 
 
 def roles_of(header: Sequence[str]) -> dict[str, int]:
-    """Where each role's column stands; the first of equal names counts."""
+    """The index of each role's column; the first of equal names counts."""
     found = [plain(name) for name in header]
     return {
         role: next(i for i, name in enumerate(found) if name in names)
@@ -183,12 +183,12 @@ class MqmRow:
 
     @property
     def system(self) -> str:
-        """The system, empty where the file does not name it."""
+        """The system; empty if the file does not name it."""
         return "" if self["system"] == UNNAMED else self["system"]
 
     @cached_property
     def whereabouts(self) -> tuple[str, ...]:
-        """What tells segments of a system apart."""
+        """The values that identify a segment of a system."""
         return tuple(self[role] for role in ("system", "doc", "position", "segment", "id"))
 
     @cached_property
@@ -203,7 +203,7 @@ class MqmRow:
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """The metadata where they are a JSON object, else nothing."""
+        """The metadata if they are a JSON object, else empty."""
         if not self["note"].startswith("{"):
             return {}
         try:
@@ -214,13 +214,13 @@ class MqmRow:
 
     @property
     def ours(self) -> dict[str, Any]:
-        """What this package itself put into the metadata when the tasks went out."""
+        """The values that fewgold put into the metadata when the tasks were exported."""
         found = self.metadata.get(OURS)
         return found if isinstance(found, dict) else {}
 
     @cached_property
     def key(self) -> str:
-        """The key that went out with the segment, if it is still there."""
+        """The key with which the segment was exported, if still present."""
         if self.ours.get("key"):
             return str(self.ours["key"])
         found = _KEY.search(self["note"]) if not self.metadata else None
@@ -228,7 +228,7 @@ class MqmRow:
 
     @property
     def extras(self) -> dict[str, Any]:
-        """The rater's comment and the tool's metadata, where there are any."""
+        """The rater's comment and the tool's metadata, if any."""
         if not self.metadata:
             return {"comment": self["note"]} if self["note"].strip() else {}
         rest = {k: v for k, v in self.metadata.items() if k != OURS}
@@ -256,8 +256,8 @@ def rows_of(path: str | Path, names: Names = Names()) -> list[MqmRow]:  # noqa: 
         )
     if names.score is not None:
         raise DataError(
-            "MQM files hold errors and no scores: the score is the sum of their weights. Leave "
-            f"out the name of the score column, {names.score!r}."
+            "MQM files hold errors instead of scores: the score is the sum of their weights. "
+            f"Leave out the name of the score column, {names.score!r}."
         )
     for role, name in (("id", names.id), ("rater", names.rater)):
         if name is not None:
@@ -278,8 +278,8 @@ def _row(line: TextLine, header: Sequence[str], roles: Mapping[str, int]) -> Mqm
         why = NUL
     elif lost or any(cell.strip() for cell in cells[len(header) :]):
         why = (
-            f"expected {len(header)} cells separated by tabs, got {len(cells)}: a tab or an end of "
-            "line is missing or stands within a text"
+            f"expected {len(header)} cells separated by tabs, got {len(cells)}: a tab or line "
+            "end is missing, or is inside a text"
         )
     elif row.kind == "error" and not row["severity"]:
         why = "there is a category but no severity"
@@ -288,15 +288,15 @@ def _row(line: TextLine, header: Sequence[str], roles: Mapping[str, int]) -> Mqm
     return replace(row, why=why) if why else row
 
 
-# Lines of an MQM file put together into ratings, every line accounted for -------------------------
+# Lines of an MQM file combined into ratings, every line accounted for -----------------------------
 
 
 def reading_of(rows: Sequence[MqmRow], weights: MqmWeights) -> Reading:
-    """One rating per system, segment and rater; what else the lines are is counted."""
+    """Make one rating per system, segment and rater; other lines are counted."""
     segment, notes = _segments(rows)
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
-        # A broken line counts for the segment that it seems to be about.
+        # A broken line counts towards the segment it seems to be about.
         if row.why or row.kind == "error":
             groups.setdefault((*row.whereabouts, row["rater"]), []).append(i)
     ratings, answered = [], set()
@@ -319,9 +319,7 @@ def reading_of(rows: Sequence[MqmRow], weights: MqmWeights) -> Reading:
     blank = [segment(r) for r in rest if r.kind == "blank" and r.whereabouts not in answered]
     counts = {
         "are test items (HOTW-test): not counted.": sum(row.kind == "control" for row in rest),
-        "repeat what the file says before of the same rater and segment: not counted again.": len(
-            copies
-        ),
+        "repeat earlier lines for the same rater and segment: not counted again.": len(copies),
         "mark a segment as No-error that has other lines as well.": both,
     }
     return Reading(
@@ -351,10 +349,10 @@ def _wrong(rows: Sequence[MqmRow], weights: MqmWeights) -> Callable[[MqmRow], st
 
 
 def _copies(rows: Sequence[MqmRow], places: Sequence[int]) -> set[int]:
-    """Lines of a rater and segment that come a second time, as in exports put together.
+    """Lines of a rater and segment that occur a second time, as in merged exports.
 
-    Tools write the errors of a segment together, so that equal lines beside each other are two
-    errors, and a block of lines that comes again further down is the same block.
+    Tools write the errors of a segment together, so equal adjacent lines are two errors, while a
+    block of lines repeated further down is a copy.
     """
     runs: list[list[int]] = []
     for i in places:
@@ -368,13 +366,13 @@ def _copies(rows: Sequence[MqmRow], places: Sequence[int]) -> set[int]:
 
 
 def _segments(rows: Sequence[MqmRow]) -> tuple[Callable[[MqmRow], str], list[str]]:
-    """What to call the segment of a row, and what to tell about it."""
+    """The name of the segment of a row, and a note on it."""
     places: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
         if not row.why and row["segment"]:
             places.setdefault(row["segment"], set()).add((row["doc"], row["position"]))
     shared = next((seg for seg, found in places.items() if len(found) > 1), None)
-    # The viewer's manual says to write 0 where there is no numbering over all documents.
+    # The viewer's manual says to write 0 if segments are not numbered across documents.
     numbered = shared is None and places.keys() != {"0"}
     keyed: dict[tuple[str, ...], set[str]] = {}
     for row in rows:
@@ -446,11 +444,11 @@ class MqmTsv(Format):
     category severity metadata``, with or without a header. The second one is written.
 
     One rating per system, segment and rater; ``score`` is the sum of the weights, 0 for perfect.
-    ``segment`` is the key that went out in the metadata (field ``fewgold``) or that stands
-    somewhere in the comment; else the global segment id; else, where that is no id because
-    segments of different documents share it, ``document:position``. ``details`` keeps
-    ``document``, ``position``, ``segment``, ``source``, ``target`` and ``errors``: category,
-    severity, the target with the span marked by ``<v>``, comment and metadata of each.
+    ``segment`` is the key that went out in the metadata (field ``fewgold``) or that is found in the
+    comment; else the global segment id; else, if segments of different documents share it,
+    ``document:position``. ``details`` keeps ``document``, ``position``, ``segment``, ``source``,
+    ``target`` and ``errors``: category, severity, the target with the span marked by ``<v>``,
+    comment and metadata of each.
 
     Test items of severity ``HOTW-test`` are context, and so are errors of a segment that the file
     repeats further down. A rater's segment with one line that cannot be read is rejected as a
@@ -478,7 +476,7 @@ class MqmTsv(Format):
         return reading_of(rows_of(path, names), weights)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """One line per segment, category and severity left to fill in; context says so.
+        """Write one line per segment, with category and severity to fill in; context is marked.
 
         Raters copy the line for each further error. The key travels in the metadata.
         """
@@ -541,8 +539,9 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
     who = f"the rating of {rating.segment!r} by {rating.rater!r}"
     if not errors and rating.score != 0:
         raise DataError(
-            f"{who} is a score of {rating.score:g} without errors. MQM files hold errors and no "
-            "scores: only a score of 0 can be written without them. Write CSV instead."
+            f"{who} is a score of {rating.score:g} without errors. MQM files hold errors "
+            "instead of scores: only a score of 0 can be written without errors. Write CSV "
+            "instead."
         )
     for error in errors:
         if not {"category", "severity"} <= error.keys():
@@ -552,8 +551,8 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
     total = weights.score((e["category"], e["severity"]) for e in errors)
     if abs(total - rating.score) > 1e-6:
         raise DataError(
-            f"{who} is {rating.score:g}, but its errors add up to {total:g}. Give the weights that "
-            "the score was made with."
+            f"{who} is {rating.score:g}, but its errors add up to {total:g}. Give the weights "
+            "used for the score."
         )
 
 

@@ -1,4 +1,4 @@
-"""The tree of folders in which mt-metrics-eval keeps test sets of the WMT metrics tasks."""
+"""The folder tree of mt-metrics-eval with test sets of the WMT metrics tasks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from fewgold.io import read_text, write_texts
 if TYPE_CHECKING:
     import pandas as pd
 
-# The folders of an mt-metrics-eval tree: which files it has, and what is in them ------------------
+# The folders of an mt-metrics-eval tree: its files and their contents -----------------------------
 
 _PARTS = ("sources", "system-outputs")
 # Newer trees keep texts in JSON lines, under these names.
@@ -63,7 +63,7 @@ class Tree:
 
     @classmethod
     def at(cls, folder: str | Path) -> Tree:
-        """The tree in a folder, which must hold one; an error says where one may be."""
+        """The tree in a folder; if there is none, the error says where one may be."""
         root = Path(folder)
         if is_tree(root):
             return cls(root)
@@ -73,8 +73,8 @@ class Tree:
                 f"{str(folder)!r} holds several test sets: {', '.join(below)}. Name one."
             )
         raise DataError(
-            f"{str(folder)!r} is no mt-metrics-eval tree: expected the folders sources and "
-            "system-outputs in it, and documents, human-scores and metric-scores beside them."
+            f"{str(folder)!r} is not an mt-metrics-eval tree: expected the folders sources and "
+            "system-outputs in it, with documents, human-scores and metric-scores."
         )
 
     @property
@@ -83,7 +83,7 @@ class Tree:
         return sorted({p.stem for p in self._texts("sources") if "-" in p.stem})
 
     def pair(self, name: str | None) -> str:
-        """The pair of that name, or the only one there is."""
+        """The pair with this name, or the only one."""
         if name is not None:
             if name not in self.pairs:
                 raise UnknownNameError("language pair", name, self.pairs)
@@ -104,7 +104,7 @@ class Tree:
         return made
 
     def documents(self, pair: str) -> list[tuple[str, str]]:
-        """Domain and document of each segment; nothing where the tree has no documents."""
+        """Domain and document of each segment; empty if the tree has no documents."""
         path = self.root / "documents" / f"{pair}.docs"
         if not path.is_file():
             return []
@@ -145,10 +145,10 @@ class Tree:
     def placed(
         self, path: Path, pair: str, texts: Sequence[str], systems: Sequence[str]
     ) -> Iterator[tuple[TextLine, int, str]]:
-        """Each line of a file, the number of its segment, and why that cannot be told.
+        """Each line of a file, with its segment number, or why that is unknown.
 
-        Which segment a line is about follows from counting, so that of a system with too few or
-        too many lines none can be told.
+        The segment of a line is found by counting, so with too few or too many lines for a system
+        none is known.
         """
         segments, known, counts = len(self.sources(pair)), self.outputs(pair), Counter(systems)
         seen: Counter[str] = Counter()
@@ -159,13 +159,13 @@ class Tree:
                 why = f"there is no system {system!r} in system-outputs/{pair}"
             elif counts[system] != segments:
                 why = (
-                    f"expected {segments} lines of {system}, one a segment, got {counts[system]}: "
-                    "which segment this is cannot be told"
+                    f"expected {segments} lines of {system}, one per segment, got "
+                    f"{counts[system]}: the segment of this line is unknown"
                 )
             yield TextLine(f"{path.name}, line {at}", text), seen[system], why
 
     def key(self, pair: str, system: str, place: int) -> tuple[str, bool]:
-        """What a segment is called, and whether it is to be rated."""
+        """The name of a segment, and whether it should be rated."""
         if (pair, system) not in self._kept:
             safe = system in self.outputs(pair)
             self._kept[pair, system] = self.metadata(pair, system) if safe else []
@@ -176,7 +176,7 @@ class Tree:
         return str(ours.get("key", place)), bool(ours.get("rate", True))
 
     def metadata(self, pair: str, system: str) -> list[dict[str, Any]]:
-        """What this package wrote about each output of a system; nothing where it wrote none."""
+        """The metadata that fewgold wrote about each output of a system, if any."""
         path = self.root / "metadata" / pair / f"{system}.jsonl"
         if not path.is_file():
             return []
@@ -185,7 +185,8 @@ class Tree:
             return []  # somebody else's
         if len(made) != len(self.sources(pair)):
             raise DataError(
-                f"{path}: expected {len(self.sources(pair))} lines, one a segment, got {len(made)}."
+                f"{path}: expected {len(self.sources(pair))} lines, one per segment, got "
+                f"{len(made)}."
             )
         return made
 
@@ -263,7 +264,7 @@ def read_tree(
     folder
         The test set, such as ``mt-metrics-eval-v2/wmt22``.
     pair
-        The pair of languages; may be left out where there is one.
+        The language pair; optional if there is only one.
     system
         One system, or None for all of them.
     human
@@ -273,10 +274,10 @@ def read_tree(
     -------
     pandas.DataFrame
         ``id``, ``document``, ``domain``, ``position`` (in the document), ``system``, ``source``,
-        ``output``, ``reference`` (or ``reference_NAME`` where there are several), a column per
-        metric, and ``human_NAME``, missing where nobody rated. Ids are the numbers of the segments
-        from 1; of all systems together they are ``SYSTEM:NUMBER``. Signs are as in the files: in
-        those of MQM, larger is better.
+        ``output``, ``reference`` (or ``reference_NAME`` if there are several), one column per
+        metric, and ``human_NAME``, missing if unrated. Ids are the segment numbers from 1; for all
+        systems together they are ``SYSTEM:NUMBER``. Signs are as in the files: for MQM, larger is
+        better.
     """
     import pandas as pd
 
@@ -356,7 +357,7 @@ def _column(tree: Tree, pair: str, path: Path, systems: Sequence[str], count: in
 
 # Write an mt-metrics-eval tree ------------------------------------------------------
 
-#: Says which file holds whose scores; mt-metrics-eval does not look at it.
+#: Says which file holds whose scores; mt-metrics-eval ignores it.
 NOTE = "fewgold.json"
 
 _PAIR = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
@@ -378,7 +379,7 @@ def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> Non
         if scores[place] != "None":
             raise DataError(
                 f"{rating.rater or 'nobody'!r} rated {rating.segment!r} twice. A tree holds one "
-                "score a rater and segment: keep one of them, or write CSV."
+                "score per rater and segment: keep one of them, or write CSV."
             )
         scores[place] = str(number(rating.score))
     called = _score_files(tasks, by_rater)
@@ -411,7 +412,7 @@ def _score_files(tasks: Tasks, raters: Iterable[str]) -> dict[str, str]:
 def _several(tasks: Tasks, pairs: Sequence[tuple[Segment, Rating]]) -> dict[str, list[str]]:
     """The files of a tree of several systems: outputs of one segment on the same line.
 
-    Where a system has no output of a segment its line is empty, and marked as not to be rated.
+    If a system has no output for a segment, its line is empty and marked as not to be rated.
     """
 
     def bare(label: str, system: str) -> str:
@@ -472,9 +473,9 @@ def _several(tasks: Tasks, pairs: Sequence[tuple[Segment, Rating]]) -> dict[str,
 
 def _make(root: Path, texts: dict[str, list[str]]) -> None:
     if root.is_file() or (root.is_dir() and any(root.iterdir())):
-        raise DataError(f"{str(root)!r} is there already. Name a folder that is new or empty.")
+        raise DataError(f"{str(root)!r} already exists. Name a new or empty folder.")
     if not root.parent.is_dir():
-        raise DataError(f"there is no folder {str(root.parent)!r} to write to. Make it.")
+        raise DataError(f"there is no folder {str(root.parent)!r} to write to. Create it.")
     for name in texts:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
     write_texts({root / name: "".join(f"{t}\n" for t in lines) for name, lines in texts.items()})
@@ -497,7 +498,7 @@ def _safe(name: str) -> str:
 
 
 def _documents(tasks: Tasks) -> list[str]:
-    """A name without blanks for each segment's document; those without one are their own."""
+    """A name without blanks for each segment's document; segments without one get their own."""
     made: dict[str, str] = {}
     taken: set[str] = set()
     keys = [s.document or f"\0{i}" for i, s in enumerate(tasks.segments, 1)]
@@ -515,7 +516,7 @@ _ENDS = (".seg.score", ".seg.rating")
 
 @dataclass(frozen=True)
 class _Source:
-    """A file of human scores, and whose they are where that is known."""
+    """A file of human scores, and the rater if known."""
 
     path: Path
     pair: str
@@ -531,14 +532,13 @@ class MtMetricsEval(Format):
     """A folder ``sources, documents, system-outputs, human-scores, metric-scores``.
 
     ``read`` takes the human scores of segments: those in ``human-scores/PAIR.NAME.seg.score``, or
-    the errors that raters marked in ``PAIR.NAME.seg.rating``, weighed as in MQM. Where there are
-    several, ``names.score`` says which, as ``NAME`` or ``PAIR.NAME``; a file of the folder can be
-    read as well. Segments are called by their number from 1, or by the key in
-    ``metadata/PAIR/SYSTEM.jsonl`` if they went out with one. Signs are as in the file.
+    the errors that raters marked in ``PAIR.NAME.seg.rating``, weighed as in MQM. If there are
+    several, ``names.score`` selects one, as ``NAME`` or ``PAIR.NAME``; a single file of the folder
+    can also be read. Segments are named by their number from 1, or by the key in
+    ``metadata/PAIR/SYSTEM.jsonl`` if they were exported with one. Signs are as in the file.
 
-    Tasks are written as trees of one system, ratings with all systems that there are. A rater's
-    scores are a file of their own; times and details have no place in a tree. `read_tree` makes a
-    table of segments.
+    Tasks are written as trees of one system, ratings with all systems. Each rater's scores are a
+    separate file; times and details have no place in a tree. `read_tree` makes a table of segments.
     """
 
     name = "mt-metrics-eval"
@@ -579,23 +579,23 @@ class MtMetricsEval(Format):
         return rows.reading()
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """A tree whose human scores are None; context is marked in the metadata."""
+        """Write a tree whose human scores are None; context is marked in the metadata."""
         write_tree(tasks, (), path)
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """A tree with the scores, None where there are none."""
+        """Write a tree with the scores, None for missing ones."""
         write_tree(tasks, ratings, path)
 
 
 def _chosen(path: Path, wanted: str | None) -> tuple[Tree, list[_Source]]:
-    """The tree, and the files of human scores that were asked for."""
+    """The tree, and the requested files of human scores."""
     if path.is_file():
         tree = Tree.at(path.parent.parent)
         every = [source for source in _sources(tree) if source.path.name == path.name]
         if not every:
             raise DataError(
-                f"{path.name!r} is no file of human scores of segments: expected a name such as "
-                "en-de.mqm.seg.score, for a language pair that the tree has."
+                f"{path.name!r} is not a file of segment-level human scores: expected a name "
+                "such as en-de.mqm.seg.score, for a language pair that the tree has."
             )
         return tree, every
     tree = Tree.at(path)
@@ -626,7 +626,7 @@ def _sources(tree: Tree) -> Iterator[_Source]:
 
 
 def _ours(tree: Tree, every: list[_Source]) -> list[_Source]:
-    """The files that this package wrote, with their raters."""
+    """The files written by fewgold, with their raters."""
     note = tree.root / NOTE
     if not note.is_file():
         return []
@@ -636,7 +636,7 @@ def _ours(tree: Tree, every: list[_Source]) -> list[_Source]:
         return [replace(named[n], rater=str(r)) for n, r in raters.items()]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError(
-            f"{note} does not fit the files beside it. Delete it, and name the score to read."
+            f"{note} does not match the files next to it. Delete it, and name the score to read."
         ) from None
 
 

@@ -35,7 +35,7 @@ def is_campaign(found: Any) -> bool:
 
 
 def read_campaign(rows: Rows, path: str | Path, names: Names) -> bool:
-    """Take in a campaign, in which all is blank; False for a file that is none."""
+    """Read a campaign, in which everything is blank; False if the file is not one."""
     try:
         found = shared.parse(read_text(path), repr(str(path)))
     except DataError:
@@ -50,7 +50,9 @@ def read_campaign(rows: Rows, path: str | Path, names: Names) -> bool:
         segment = text_of(item, names.id or "item_id").strip()
         if models and not segment:
             for _ in models:
-                rows.reject(place, f"no {names.id or 'item_id'!r} tells which segment it is.", item)
+                rows.reject(
+                    place, f"there is no {names.id or 'item_id'!r} to identify the segment.", item
+                )
         elif models:
             for _ in models:
                 rows.unanswered(segment)
@@ -70,7 +72,7 @@ def _items(found: Any, place: str, depth: int = 3) -> Iterator[tuple[str, Any]]:
 
 
 def is_download(found: Any) -> bool:
-    """True for the annotations as the dashboard gives them: lists of lines by campaign."""
+    """True for annotations from the dashboard: lists of lines by campaign."""
     return (
         isinstance(found, dict)
         and bool(found)
@@ -102,10 +104,10 @@ def _lines_of(path: str | Path) -> list[tuple[str, str, Any]]:
 
 
 def read_log(rows: Rows, path: str | Path, names: Names) -> None:
-    """Take in the lines of a log."""
+    """Read the lines of a log."""
     lines = _lines_of(path)
     objects = [line for _, _, line in lines if isinstance(line, dict)]
-    # A reset takes back all that a user has done before, or one document where it names one.
+    # A reset revokes everything a user has done before, or one document if it names one.
     resets = {
         (campaign, *_task(line)): place
         for place, (campaign, _, line) in enumerate(lines)
@@ -137,7 +139,7 @@ def _task(line: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _slider(rows: Rows, lines: list[dict[str, Any]], wanted: str | None) -> str | None:
-    """The slider with the score, None for Pearmut's own scale."""
+    """The slider with the score; None means Pearmut's own scale."""
     found = [
         name
         for line in lines
@@ -179,7 +181,9 @@ def _line(
             rows.reject(spot, "expected an object of answers by system.", answers)
         elif not segment:
             for _ in answers or [None]:
-                rows.reject(spot, f"no {names.id or 'item_id'!r} tells which segment it is.", item)
+                rows.reject(
+                    spot, f"there is no {names.id or 'item_id'!r} to identify the segment.", item
+                )
         elif answers is None:
             rows.unanswered(segment)
         else:
@@ -191,7 +195,7 @@ def _line(
 
 
 def _answer(rows: Rows, spot: str, answer: Any, slider: str | None, rating: Rating) -> None:
-    """Take in one answer; ``rating`` tells all but the score and the details."""
+    """Add one answer; ``rating`` has everything except the score and the details."""
     if not isinstance(answer, dict):
         return rows.reject(spot, "expected an object with a 'score'.", answer)
     sliders = object_of(answer, "sliders")
@@ -210,7 +214,7 @@ _REFERENCES = ("reference", "ref")
 
 
 def logged(place: int, group: list[tuple[Segment, Rating]]) -> dict[str, Any]:
-    """A line of the log: what a rater answered with one press of the button."""
+    """A line of the log: a rater's answers submitted together."""
     first = group[0][1]
     actions = [{"time": shared.as_number(first.time), "action": "submit"}] if first.time else []
     return {
@@ -251,7 +255,7 @@ def item(segment: Segment, model: str = MODEL) -> dict[str, Any]:
 
 
 def _roles(texts: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Which texts are sources, references and outputs; with no known output it is the last."""
+    """Which texts are sources, references and outputs; by default the last is the output."""
     references = {n: t for n, t in texts.items() if plain_name(n) in _REFERENCES}
     others = {n: t for n, t in texts.items() if n not in references}
     known = [n for n in others if plain_name(n) in OUTPUT_NAMES]
@@ -262,7 +266,7 @@ def _roles(texts: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], di
 
 
 def _shown(text: str) -> str:
-    """Text that Pearmut shows as text: it takes one that begins with a tag for a picture."""
+    """Text that Pearmut displays as text, since it treats text starting with a tag as an image."""
     return f"\u200b{text}" if text.lstrip().startswith("<") else text
 
 
@@ -312,24 +316,22 @@ def _of_rater(documents: list[Any], each: int, rater: int, raters: int) -> list[
 class Pearmut(Format):
     """Campaigns and annotations of Pearmut.
 
-    Documents go out whole. Neighbours that give context are items without any output to rate;
-    what a system made of them stands in the message above, marked as not to be rated. All raters
-    draw documents from one pool (``single-stream``), so each segment is rated once. Where more
-    raters per segment are wanted, or raters are named at the export, each has a list of documents
-    (``task-based``). The key is the ``item_id``. A scale other than 0 to 100, or one where less is
-    better, becomes a slider of its own.
+    Documents are exported whole. Neighbours that give context are items without any output to rate;
+    their outputs are in the message above, marked as not to be rated. All raters draw documents
+    from one pool (``single-stream``), so each segment is rated once. With more raters per segment,
+    or with named raters, each rater has a list of documents (``task-based``). The key is the
+    ``item_id``. A scale other than 0 to 100, or one where less is better, becomes a separate slider.
 
-    A **row** is one output of one segment in one line: a line with a document of 5 segments and
-    2 systems has 10. A segment without outputs is one row of context; a segment that was passed
-    over (null), and a line that makes no sense, is one row. Tutorials and attention checks
-    (``welcome_…``, ``random_…``, ``goodbye_…``) are context, and so is what a reset has taken
-    back. A score of null leaves the segment blank. Answers are read from
-    ``data/annotations/NAME.jsonl`` and from what the dashboard downloads as ``annotations.json``.
-    Campaign files are read too: all blank.
+    A **row** is one output of one segment in one line: a line with a document of 5 segments and 2
+    systems has 10. A segment without outputs is one row of context; a skipped segment (null) is one
+    row, and so is a malformed line. Tutorials and attention checks (``welcome_…``, ``random_…``,
+    ``goodbye_…``) are context, and so are answers revoked by a reset. A score of null leaves the
+    segment blank. Answers are read from ``data/annotations/NAME.jsonl`` and from the dashboard's
+    download ``annotations.json``. Campaign files are read too: all blank.
 
-    The time is that of the last action, in seconds since 1970 as Pearmut writes it. Error spans
-    and comments go into the details. Pearmut knows no answer ids; `write_ratings` keeps them,
-    and other details, in a field ``fewgold``. A model called ``default`` stands for no system.
+    The time is that of the last action, in seconds since 1970 as Pearmut writes it. Error spans and
+    comments go into the details. Pearmut has no answer ids; `write_ratings` keeps them, and other
+    details, in a field ``fewgold``. A model called ``default`` means no system.
     """
 
     name = "pearmut"
@@ -344,7 +346,7 @@ class Pearmut(Format):
         return _is_line(probe.first_object) or is_campaign(probe.json) or is_download(probe.json)
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The annotations in a log; see the class for what a row is."""
+        """Read the annotations in a log; see the class for what a row is."""
         rows = Rows(self.name)
         if not read_campaign(rows, path, names):
             read_log(rows, path, names)

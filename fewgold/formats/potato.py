@@ -25,13 +25,13 @@ RESERVED = ("id", "instance_id", "user_id", "displayed_text", "fewgold")
 def config(tasks: Tasks, data: str = "tasks.jsonl") -> str:
     """The server's configuration, for ``potato start``; written for Potato 2.
 
-    A scale of few whole numbers is one button each, any other one a field for a number. A slider
-    would start somewhere, and nobody could tell an answer from that.
+    A scale with few whole numbers becomes one button each, any other a number field. A slider's
+    starting position could not be distinguished from an answer.
 
     Parameters
     ----------
     data
-        The file of tasks, which stands beside the configuration.
+        The file of tasks, next to the configuration.
 
     >>> from fewgold.formats import Segment
     >>> tasks = Tasks((Segment("fg-0-abc234", "1", {"output": "Hallo"}),), limits=(0, 100))
@@ -109,13 +109,13 @@ def _scalar(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# Reads what users of Potato have answered, from states and from lines -----------------------------
+# Reading the answers of Potato's users, from states and from lines --------------------------------
 
 STATE, LINES = "user_state.json", "annotated_instances.jsonl"
 LABELS = "instance_id_to_label_to_value"
 _BEHAVIOUR = "instance_id_to_behavioral_data"
 _ASIDE = "free_response"
-#: Which fields tell how long an answer took.
+#: Fields with the time an answer took.
 _TIME_FIELDS = ("total_time_ms", "time_string")
 
 
@@ -132,7 +132,7 @@ class Entry:
 
 
 def entries(rows: Rows, path: str | Path, names: Names) -> list[Entry]:
-    """All instances of all users in a file or folder; what makes no sense is rejected."""
+    """All instances of all users in a file or folder; malformed ones are rejected."""
     path = Path(path)
     if not path.is_dir():
         return _file(rows, path, "", "", names)
@@ -153,7 +153,7 @@ def entries(rows: Rows, path: str | Path, names: Names) -> list[Entry]:
 
 
 def _files(path: Path) -> list[Path]:
-    """The file of each user; the lines of all, where there are no users' folders."""
+    """The file of each user; the lines of all users if there are no user folders."""
 
     def first(folder: Path) -> list[Path]:
         return [folder / name for name in (STATE, LINES) if (folder / name).is_file()][:1]
@@ -199,7 +199,7 @@ def _state(
         where = f"{place}instance {brief(instance, 60)!r}"
         answers = _answers(labels.get(instance))
         if answers is None or not instance.strip():
-            rows.reject(where, "its answers make no sense.", labels.get(instance))
+            rows.reject(where, "its answers are malformed.", labels.get(instance))
             continue
         how, holder = object_of(behaviour, instance), {EXTRA: object_of(extras, instance)}
         found.append(Entry(where, instance.strip(), rater, answers, how, holder))
@@ -222,7 +222,7 @@ def _lines(
         segment = text_of(line, *fields).strip()
         answers = _answers(line.get("label_annotations"))
         if not segment or answers is None:
-            why = "its answers make no sense." if segment else "it has no id."
+            why = "its answers are malformed." if segment else "it has no id."
             rows.reject(where, why, line)
             continue
         told = names.rater or "user_id"
@@ -233,7 +233,7 @@ def _lines(
 
 
 def _answers(found: Any) -> dict[str, list[Any]] | None:
-    """What was answered to each scheme; None where it makes no sense.
+    """The answers to each scheme; None if malformed.
 
     Potato keeps pairs ``[{"schema": …, "name": …}, value]``, or objects by scheme and name. The
     value of an option that was chosen may be ``true``: then its name is the answer.
@@ -269,7 +269,7 @@ def _add(answers: dict[str, list[Any]], scheme: str, name: str, value: Any) -> N
 
 
 def read_entries(rows: Rows, found: list[Entry], names: Names) -> None:
-    """Make ratings of the answers to the question with the score."""
+    """Make ratings from the answers to the question with the score."""
     values: dict[str, list[Any]] = {}
     for entry in found:
         for scheme, listed in entry.answers.items():
@@ -298,21 +298,21 @@ class Potato(Format):
     Tasks are JSON lines with the key as ``id``, and the configuration of the server is written
     beside them as ``tasks.yaml``.
 
-    Answers are read from the folder of a task (``annotation_output``, with a folder per user),
-    from one ``user_state.json``, and from ``annotated_instances.jsonl``. In a user's folder the
-    state counts and the lines beside it are passed over, as they tell the same.
+    Answers are read from the folder of a task (``annotation_output``, with a folder per user), from
+    one ``user_state.json``, and from ``annotated_instances.jsonl``. In a user's folder the state is
+    used and the lines next to it are ignored, since they repeat it.
 
-    A **row** is an instance of one user: each that they were assigned or answered, or each line.
-    An instance without an answer to the question is blank, or context if somebody else has rated
-    it. Two answers of one user to a question with one choice are rejected: old versions of
-    Potato kept every option that was clicked, and ``potato repair-annotations`` tells the last.
+    A **row** is an instance of one user: each that they were assigned or answered, or each line. An
+    instance without an answer to the question is blank, or context if somebody else has rated it.
+    Two answers of one user to a question with one choice are rejected: old versions of Potato kept
+    every option that was clicked, and ``potato repair-annotations`` finds the last.
 
     The question is the scheme ``Names.score``, else the only one with numbers. The rater is the
-    ``user_id``, else the name of the folder. The time is that of the last change, in seconds
-    since 1970; time taken and answers to other questions go into the details. `write_ratings`
-    writes ``.jsonl`` lines, a ``.json`` state of a single user, or a folder of states where the
-    path has no ending; a state holds one answer per segment. What Potato has no field for (the
-    system, answer ids, other details) stands in a field ``fewgold``.
+    ``user_id``, else the name of the folder. The time is that of the last change, in seconds since
+    1970; time taken and answers to other questions go into the details. `write_ratings` writes
+    ``.jsonl`` lines, a ``.json`` state of a single user, or a folder of states if the path has no
+    extension; a state holds one answer per segment. Values without a field in Potato (the system,
+    answer ids, other details) go into a field ``fewgold``.
     """
 
     name = "potato"
@@ -343,13 +343,13 @@ class Potato(Format):
         return isinstance(probe.json, dict) and LABELS in probe.json
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The answers of all users; see the class for what a row is."""
+        """Read the answers of all users; see the class for what a row is."""
         rows = Rows(self.name)
         read_entries(rows, entries(rows, path, names), names)
         return rows.reading(names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """The instances, and the configuration of the server beside them."""
+        """Write the instances, and the configuration of the server next to them."""
         layout = Layout(tasks, RESERVED)
         lines = []
         for segment in tasks.to_rate:
@@ -359,7 +359,7 @@ class Potato(Format):
         write_texts({Path(path): "".join(lines), self._beside(path): made})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """Lines, the state of one user, or a folder of states, by the ending of the path."""
+        """Write lines, one user's state, or a folder of states, depending on the path."""
         layout, path = Layout(tasks, RESERVED), Path(path)
         found = matched(tasks, ratings)
         if path.suffix == ".jsonl":
@@ -395,7 +395,7 @@ class Potato(Format):
 
 
 def _folder(user: str) -> str:
-    """A folder's name for a user, whatever characters theirs has."""
+    """A safe folder name for a user."""
     name = quote(user, safe="@ ", errors="replace").replace(".", "%2E") or "_"
     if len(name) <= _LONGEST:
         return name
@@ -403,7 +403,7 @@ def _folder(user: str) -> str:
 
 
 def _parts(layout: Layout, rating: Rating) -> tuple[dict[str, str], dict[str, Any], dict[str, Any]]:
-    """The answers by scheme, what Potato tells about how it was given, and the rest."""
+    """The answers by scheme, Potato's information on how they were given, and the rest."""
     details = dict(rating.details)
     behaviour: dict[str, Any] = {}
     for name in _TIME_FIELDS:

@@ -1,5 +1,4 @@
-"""What every reader and writer needs: rows counted, ratings matched to segments, exact scores,
-and lines of text files."""
+"""Shared helpers of readers and writers: counting rows, matching ratings, exact scores, lines."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from fewgold.io.columns import INPUT_NAMES, OUTPUT_NAMES
 
 
 class Rows:
-    """Counts every row of a file while it is read, and makes the `Reading` of it."""
+    """Counts every row of a file during reading, and builds its `Reading`."""
 
     def __init__(self, format: str) -> None:
         self.format = format
@@ -36,7 +35,7 @@ class Rows:
         self._unanswered.append(segment)
 
     def reject(self, place: str, why: str, raw: Any) -> None:
-        """A row that makes no sense."""
+        """Count a malformed row."""
         self.rejected.append(Rejected(place, why, brief(raw)))
 
     def note_choice(self, question: str, among: Iterable[str]) -> None:
@@ -45,7 +44,7 @@ class Rows:
             self.notes.append(f"the score is the answer to {question!r}.")
 
     def reading(self, names: Names | None = None) -> Reading:
-        """What the file holds, one rating per row that has one."""
+        """The content of the file, one rating per row that has one."""
         rater = None if names is None else names.rater
         if rater is not None and self.ratings and not any(r.rater for r in self.ratings):
             raise DataError(f"no field {rater!r} in the file names a rater.")
@@ -60,7 +59,7 @@ class Rows:
 
 
 def plain(value: Any, depth: int = 20) -> Any:
-    """A value for `Rating.details`, cut where it is nested too deeply to be stored."""
+    """A value for `Rating.details`, truncated if nested too deeply to be stored."""
     if not isinstance(value, dict | list):
         return value
     if depth == 0:
@@ -71,7 +70,7 @@ def plain(value: Any, depth: int = 20) -> Any:
 
 
 def brief(value: Any, length: int = 200) -> str:
-    """A row as it stands, for a message about it."""
+    """A row in short form, for messages."""
     text = value if isinstance(value, str) else json.dumps(plain(value, 4), ensure_ascii=False)
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
@@ -83,8 +82,8 @@ def matched(tasks: Tasks, ratings: Iterable[Rating]) -> list[tuple[Segment, Rati
     for rating in ratings:
         if rating.segment not in by_name:
             raise DataError(
-                f"there is a rating of {rating.segment!r}, which is not among the tasks. Give the "
-                "tasks that hold it."
+                f"there is a rating of {rating.segment!r}, which is not among the tasks. Give "
+                "tasks that contain it."
             )
         pairs.append((by_name[rating.segment], rating))
     return pairs
@@ -112,28 +111,28 @@ def distinct(name: str, taken: Iterable[str]) -> str:
     return next(option for option in options if option.lower() not in held)
 
 
-#: Stands for the system in files that must name one, where none is known.
+#: Placeholder for an unknown system in files that must name one.
 UNNAMED = "unnamed"
-NUL = "the line holds a NUL character: it was damaged on its way"
+NUL = "the line contains a NUL character: it was damaged in transfer"
 
 
 @dataclass(frozen=True)
 class TextLine:
-    """A line of a file: where it stands and what it says."""
+    """A line of a file: its place and content."""
 
     place: str
     text: str
 
     def rejected(self, why: str) -> Rejected:
-        """This line as one that could not be read."""
+        """This line as an unreadable one."""
         return Rejected(self.place, why, self.text[:500])
 
 
 def lines_of(path: str | Path) -> list[TextLine]:
     """The lines of a text file, plain or gzip, without those that are empty.
 
-    Only line feeds end a line: texts hold characters that Python's ``splitlines`` takes for ends
-    of lines as well, such as U+2028.
+    Only line feeds end a line: texts may contain characters that Python's ``splitlines`` also
+    treats as line ends, such as U+2028.
     """
     text = read_text(path)
     if "\n" not in text:
@@ -155,12 +154,12 @@ def finite(text: str) -> float | None:
 
 
 def absent(text: str) -> bool:
-    """True for what published files write in place of a missing score: None, NA, NaN."""
+    """True for placeholders of missing scores in published files: None, NA, NaN."""
     return text.strip().lower() in ("none", "nan", "na", "")
 
 
 def json_of(text: str) -> Any:
-    """What a cell holds in JSON; a `ValueError` if it is none, or has NaN or half a character."""
+    """The JSON in a cell; a `ValueError` if it is invalid, or has NaN or a lone surrogate."""
 
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is no JSON")
@@ -171,7 +170,7 @@ def json_of(text: str) -> Any:
 
 
 def source_of(texts: Mapping[str, str]) -> str:
-    """The text that raters compare an output with; empty if there is but one text."""
+    """The text that raters compare an output with; empty if there is only one text."""
     name = guess_column(texts, INPUT_NAMES)
     others = [n for n in texts if n != guess_column(texts, OUTPUT_NAMES)]
     if name is None and others and len(texts) > 1:
@@ -186,7 +185,7 @@ def target_of(texts: Mapping[str, str]) -> str:
 
 
 def word(text: str, what: str) -> str:
-    """A name that goes into a file separated by blanks, which it must not hold itself."""
+    """A name for a blank-separated file, which must not contain blanks itself."""
     if not text or len(text.split()) != 1 or text != text.strip() or "\0" in text:
         raise DataError(
             f"{what} {text!r} cannot be written: expected a name without blanks, as blanks "
@@ -201,5 +200,5 @@ def one_line(text: str) -> str:
 
 
 def guarded(text: str) -> str:
-    """A cell in one line that no spreadsheet takes for a formula; `fewgold.io.bare` undoes it."""
+    """A one-line cell that no spreadsheet treats as a formula; `fewgold.io.bare` undoes it."""
     return guard(one_line(text))

@@ -1,7 +1,7 @@
 """Plain tables of ratings: how their rows are read, and CSV, TSV and JSON lines.
 
-All plain tables share the columns of `task_grid` and `rating_grid`. What is to be written is read
-back before any file changes.
+All plain tables share the columns of `task_grid` and `rating_grid`. Output is read back for
+checking before any file changes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from fewgold.io.columns import (
 from fewgold.io.table import Row, separator_of
 from fewgold.io.xlsx import Formula
 
-#: What the sheet says in the column ``rate``.
+#: Values of the column ``rate`` in sheets.
 YES, CONTEXT = "yes", "no (context)"
 #: Columns right of the score in a sheet of tasks. The key comes last: old spreadsheet programs
 #: leave out empty cells at the end of a row, and a file cut short has no whole key.
@@ -60,16 +60,16 @@ _SEGMENT_NAMES = ("key", *ID_NAMES)
 
 @dataclass(frozen=True)
 class SheetColumns:
-    """Places of the columns; None where there is no such column.
+    """Indices of the columns; None for missing ones.
 
     Parameters
     ----------
     segment, id
-        What names the segment, and the pool's own id where a key names it.
+        The column that identifies the segment, and the pool's id if that column is a key.
     scores
         The score, or one score per rater.
     wide
-        Whether each score column is a rater of its own.
+        Whether each score column is a separate rater.
     own
         Whether it is a sheet of tasks as fewgold writes it.
     """
@@ -89,7 +89,7 @@ class SheetColumns:
 
 
 def familiar(header: Iterable[str], names: Names) -> int:
-    """How many of segment and score have a name in this header that can be understood."""
+    """How many of segment and score have a recognisable name in this header."""
     columns = list(header)
     known = {plain(c) for c in columns}
     wanted = set(columns)
@@ -100,7 +100,7 @@ def familiar(header: Iterable[str], names: Names) -> int:
 
 
 def find(sheet: TableFile, names: Names, path: str) -> SheetColumns:
-    """Which columns hold what, by their names, or an error that says which one is missing."""
+    """Find the roles of columns by name; the error says which one is missing."""
     header = sheet.header
     own, last = _own_score(header, names)
     if own is not None:
@@ -130,7 +130,7 @@ def find(sheet: TableFile, names: Names, path: str) -> SheetColumns:
 
 
 def _own_score(header: Sequence[str], names: Names) -> tuple[int | None, int]:
-    """Where the score stands in a sheet of tasks, whatever it is called, and the last score."""
+    """The index of the score in a sheet of tasks, whatever its name, and of the last score."""
     for k, name in enumerate(header):
         if name != RATE or names.id:
             continue
@@ -161,7 +161,7 @@ def _scores(sheet: TableFile, names: Names, path: str) -> tuple[int, ...]:
 
 
 def _holds_numbers(sheet: TableFile, name: str) -> bool:
-    """Whether a column may be scores: it holds numbers, or nothing yet."""
+    """Whether a column may hold scores: it has numbers, or is still empty."""
     place = sheet.header.index(name)
     cells = [text_of(row[place]) for row in sheet.cells if len(row) > place]
     found = column_of(cells, name)
@@ -214,17 +214,17 @@ def _alone(header: Sequence[str], name: str, option: str) -> int:
 
 # Rows of a sheet into ratings ---------------------------------------------------------------------
 
-_FORMULA = "has a formula whose value is not in the file. Open and save it, or type the value."
-# Halves of characters, which no file in UTF-8 can hold, and the character 0.
+_FORMULA = "has a formula without a stored value. Open and save the file, or type the value."
+# Lone surrogates, which no UTF-8 file can hold, and the character 0.
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
 class _BadRow(Exception):
-    """Why a row makes no sense."""
+    """Why a row is malformed."""
 
 
 def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
-    """All that a sheet holds."""
+    """Read the whole sheet."""
     columns = find(sheet, names, path)
     read_as = {}  # how all scores of a column are written: decimal commas, or two words
     for k in columns.scores:
@@ -262,7 +262,7 @@ def is_empty_cell(value: Any) -> bool:
 def _notes(
     sheet: TableFile, columns: SheetColumns, read_as: Mapping[int, str], empty: int
 ) -> Iterator[str]:
-    """What the reader of tables says, but for what is counted here; then which columns are what."""
+    """Remarks of the table reader, except those counted here, and the roles of columns."""
     for remark, said in zip(sheet.remarks, sheet.sentences, strict=True):
         if remark.code not in ("byte-order-mark", "empty-rows"):
             yield said
@@ -300,7 +300,7 @@ def _ratings(
     if not segment.strip():
         raise _BadRow(f"has no segment: its {header[columns.segment]!r} is empty.")
     if columns.own and segment.lower().startswith("fg-") and not is_key(segment):
-        raise _BadRow(f"has a damaged key, {segment!r}. Copy it from the sheet as it went out.")
+        raise _BadRow(f"has a damaged key, {segment!r}. Copy it from the original sheet.")
     rater = _text(row, columns.rater)
     rater = rater.strip() if columns.own else rater
     details = _details(row, columns)
@@ -332,7 +332,7 @@ def _text(row: Row, column: int | None, name: bool = True) -> str:
     except ValueError:  # a whole number of thousands of digits
         raise _BadRow("has a number of thousands of digits.") from None
     if _UNFIT.search(text):
-        raise _BadRow("holds characters that are no text (NUL or half a character).")
+        raise _BadRow("contains invalid characters (NUL or a lone surrogate).")
     return text
 
 
@@ -348,16 +348,16 @@ def _score(value: Any, read_as: str) -> float:
         if PLAIN_COMMA.fullmatch(text):
             raise _BadRow(f"the score {text}: write {text.replace(',', '.')}, with a point.")
         if not NUMBER.fullmatch(text):
-            raise _BadRow(f"{text[:80]!r} as its score, which is no number.")
+            raise _BadRow(f"{text[:80]!r} as its score, which is not a number.")
         value = text
     elif isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
-        raise _BadRow(f"{text[:80]!r} as its score, which is no number.")
+        raise _BadRow(f"{text[:80]!r} as its score, which is not a number.")
     try:
         score = float(value)
     except (OverflowError, ValueError):
         score = math.inf
     if not math.isfinite(score):
-        raise _BadRow(f"{str(value)[:80]!r} as its score, which is no finite number.")
+        raise _BadRow(f"{str(value)[:80]!r} as its score, which is not a finite number.")
     return score
 
 
@@ -378,9 +378,9 @@ def _details(row: Row, columns: SheetColumns) -> dict[str, Any]:
         details["comment"] = _text(row, columns.comment, name=False)
     try:
         if details and _UNFIT.search(json.dumps(details, ensure_ascii=False, allow_nan=False)):
-            raise _BadRow("holds half a character in its details.")
+            raise _BadRow("has a lone surrogate in its details.")
     except (RecursionError, TypeError, ValueError):
-        raise _BadRow("has details that are no plain JSON.") from None
+        raise _BadRow("has details that are not plain JSON.") from None
     return details
 
 
@@ -397,7 +397,7 @@ RATING_COLUMNS = (
 
 @dataclass(frozen=True)
 class SheetContent:
-    """What a file shall hold. ``exact`` are columns that must come back as they went."""
+    """The content for a file. ``exact`` lists columns that must be read back unchanged."""
 
     title: str
     header: tuple[str, ...]
@@ -431,9 +431,9 @@ def task_grid(tasks: Tasks) -> SheetContent:
 
 
 def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> SheetContent:
-    """One row per rating; the pool's id stands last, where the tasks tell it.
+    """One row per rating; the pool's id comes last, if the tasks have it.
 
-    Of several criteria each has a column in place of ``score``.
+    With several criteria, each has a column instead of ``score``.
     """
     several = tuple(c.name for c in tasks.criteria)
     ids = {s.id: s.id for s in tasks.segments} | {s.key: s.id for s in tasks.segments}
@@ -462,14 +462,14 @@ def plain_json(rating: Rating) -> dict[str, Any]:
         found = json.loads(json.dumps(dict(rating.details), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise DataError(
-            f"the details of a rating of {rating.segment!r} are no plain JSON: {error}."
+            f"the details of a rating of {rating.segment!r} are not plain JSON: {error}."
         ) from None
     assert isinstance(found, dict)
     return found
 
 
 def as_text(value: Any) -> str:
-    """A cell as text: nothing as an empty cell, details as JSON."""
+    """A cell as text: missing values as empty cells, details as JSON."""
     if value is None or value == {}:
         return ""
     if isinstance(value, dict):
@@ -477,7 +477,7 @@ def as_text(value: Any) -> str:
     return str(number(value)) if isinstance(value, float) else str(value)
 
 
-_INSTEAD = "It would not come back as it went. Write JSON lines (.jsonl)."
+_INSTEAD = "It would be changed when read back. Write JSON lines (.jsonl)."
 
 
 class Tabular(Format):
@@ -518,12 +518,12 @@ class Tabular(Format):
             data = self._file(grid, tasks)
         except UnicodeEncodeError as error:
             raise DataError(
-                f"a text holds half a character at place {error.start}, which no file can."
+                f"a text has a lone surrogate at position {error.start}, which no file can hold."
             ) from None
         return gzip.compress(data, mtime=0) if str(path).lower().endswith(".gz") else data
 
     def _again(self, data: bytes, tasks: Tasks) -> Reading:
-        """What will be read from a file, to make sure before anything is written."""
+        """Read the prepared content back, as a check before anything is written."""
         with TemporaryFolder() as folder:
             place = folder / f"made{self.suffixes[0]}"
             place.write_bytes(data)
@@ -533,7 +533,7 @@ class Tabular(Format):
 
 
 def _unguarded(table: TableFile) -> TableFile:
-    """Texts as they were before an apostrophe kept spreadsheets from taking them for formulas."""
+    """Texts without the apostrophe that protects them from being treated as formulas."""
     if table.kind not in ("csv", "tsv", "xlsx"):
         return table
     cells = [[bare(v) if isinstance(v, str) else v for v in row] for row in table.cells]
@@ -602,12 +602,12 @@ class JsonLines(Tabular):
 
 
 def _marked(text: str) -> bytes:
-    """Spreadsheet programs take UTF-8 for what it is only after a byte order mark."""
+    """Spreadsheet programs recognise UTF-8 only after a byte order mark."""
     return (text if text.isascii() else f"\ufeff{text}").encode()
 
 
 def _familiar(probe: Probe, separators: str) -> bool:
-    """Whether the first line names a segment or a score in columns of these separators."""
+    """Whether the first line, split at this separator, names a segment or a score."""
     lines = [line for line in probe.lines if line.strip()]
     if not lines or lines[0].lstrip().startswith(("{", "[", "<")):
         return False

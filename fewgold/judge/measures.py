@@ -104,7 +104,7 @@ class Paired:
         return np.asarray((self.weights * values).sum(-1))
 
     def residuals(self, influence: FloatArray) -> FloatArray:
-        """Values (..., n) from influence values, whose mean has the variance of the measure.
+        """Values (..., n) whose mean has the variance of a measure, from its influence values.
 
         They are residuals of a regression on the judge, whose mean is known, and 0 outside the
         slice.
@@ -224,8 +224,7 @@ class Padded:
 
     @cached_property
     def _pads(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Number (..., K²) of pseudo-ratings in each cell, the weight of one, and the factor
-        (..., n) that is left to the weights of the ratings."""
+        """Pseudo-ratings (..., K²) per cell, their weight, and the factor (..., n) for ratings."""
         of, k = self.of, self.levels.size
         b = of._base
         squares = np.square(b).sum(-1, keepdims=True)

@@ -382,7 +382,7 @@ class Assessment:
         return "\n".join(_lines(self))
 
     def plot(self, kind: str | None = None, judge: str | None = None, **options: Any) -> Axes:
-        """A figure: ``confusion``, ``reliability`` or ``scores``; the first that fits if None."""
+        """Draw ``confusion``, ``reliability`` or ``scores``; None takes the first that fits."""
         from fewgold import plots
 
         trial = self.judges[0] if judge is None else self[judge]

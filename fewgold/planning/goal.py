@@ -248,7 +248,7 @@ class Plan:
 
     @property
     def _warnings(self) -> tuple[str, ...]:
-        """Strategies that need the whole pool, and ratings that are enough already."""
+        """Warn about strategies that need the whole pool, and ratings that already suffice."""
         found = []
         whole = [n.strategy for n in self.needs if self.size and n.n > _NEARLY_ALL * self.size]
         if whole:

@@ -1,4 +1,4 @@
-"""Published tables made again, beside the printed values."""
+"""Published tables, reproduced next to the printed values."""
 
 from fewgold.reproduce.daniken_study import daniken
 from fewgold.reproduce.estrella_study import estrella

@@ -1,5 +1,4 @@
-"""von Däniken et al. (2022), *On the effectiveness of automated metrics for text generation
-systems*, and the thesis of 2023 that goes on from it: as printed, made again, and shown."""
+"""Reproduce von Däniken et al. (2022) on automated metrics, and the thesis of 2023."""
 
 from __future__ import annotations
 
@@ -55,8 +54,8 @@ class PrintedOrder(NamedTuple):
     cells: tuple[tuple[str, ...], ...]
 
 
-# First line: success rate, accuracy of the metric and how it is had; below, one row per number of
-# human ratings and one column per number of ratings by the metric alone.
+# First line: success rate, accuracy of the metric and how it is known; below, one row per number of
+# human ratings and one column per number of metric-only ratings.
 GRIDS: dict[str, PrintedGrid] = {}
 for _block in printed_tables("daniken_grids"):
     _first, _sizes, *_lines = _block.splitlines()
@@ -85,10 +84,10 @@ for _block in printed_tables("daniken_orders"):
     )
 
 
-# The same tables made again -----------------------------------------------------------------------
+# The same tables, reproduced ----------------------------------------------------------------------
 
-#: Studies that the thesis drew for each cell, and the draws of its sampler that we take for
-#: independent in each: a tenth of 50,000.
+#: Studies that the thesis drew for each cell, and the number of its sampler's draws assumed to be
+#: independent: a tenth of 50,000.
 THEIR_DRAWS, THEIR_SAMPLE = 50, 5000
 #: Monte-Carlo errors, theirs and ours together, within which a sampled cell agrees. Of 96 cells
 #: one would lie beyond 3 in a quarter of all runs, beyond 4 in one of 160.
@@ -96,19 +95,21 @@ ERRORS = 4.0
 _HALF_DIGIT = 0.0005
 _Z = float(ndtri(0.975))
 
-_HOLDER = "1.000 is a place holder: without ratings the formula gives {:.3f}"
+_HOLDER = "1.000 is a placeholder: without ratings the formula gives {:.3f}"
 _KNOWN_CAUSES = {
     ("table1", 2500, 10_000): "a slip that the text repeats: the formula gives {:.4f}",
-    ("table11", 1000, 50_000): "error of their grid: {:.7f} is a hair below the edge of rounding",
+    ("table11", 1000, 50_000): (
+        "error of their grid: {:.7f} is slightly below the rounding boundary"
+    ),
 }
 SQRT2 = "the √2 is left out: without it {:.3f} ± {:.4f}"
 
 
 def grid_table(name: str, grid: PrintedGrid, draws: int = 50, rng: RNGLike = None) -> pd.DataFrame:
-    """A row for each cell: printed, right, and what their way gives.
+    """One row per cell: printed, correct, and computed in their way.
 
-    ``their_way`` is ``here`` but for the thesis, whose tables leave out the √2; ``mc`` is the
-    Monte-Carlo error of that, ours and theirs together.
+    ``their_way`` equals ``here`` except for the thesis, whose tables leave out the √2; ``mc`` is
+    the Monte-Carlo error of that, ours and theirs together.
     """
     import pandas as pd
 
@@ -156,12 +157,12 @@ TIES = "ties within a cell of their grid are dropped"
 
 
 def orders_table(order: PrintedOrder) -> pd.DataFrame:
-    """A row for each pair: printed, right (ties half), and with ties dropped as they did."""
+    """One row per pair: printed, correct (ties count half), and with ties dropped as they did."""
     import pandas as pd
 
     counts = list(zip(order.adequate, order.total, strict=True))
     posteriors = [AlphaPosterior(Counts(human_ones=k, human_total=n)) for k, n in counts]
-    # Chances of the cells of their grid (appendix B).
+    # Probabilities of the cells of their grid (appendix B).
     edges = np.arange(_CELLS + 1) / _CELLS
     masses = [np.diff(betainc(k + 1, n - k + 1, edges)) for k, n in counts]
     rows = []
@@ -184,7 +185,7 @@ def orders_table(order: PrintedOrder) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# Source, printed figure, rates and sizes, and the sentence; below it why the figure differs here.
+# Source, printed figure, rates and sizes, and the statement; below it, why the figure differs here.
 # The rates are α and the accuracy of the metric, the sizes human ratings, metric ratings and, where
 # ρ and η are not known, the paired ratings that they are estimated from.
 _QUOTES = """
@@ -218,7 +219,7 @@ Fig. 3  | 0.08  | 0.30 0.60 100 1e4 5000 | ρ and η from 5000
 
 
 def quotes_table() -> pd.DataFrame:
-    """A row for each quoted figure."""
+    """One row per quoted figure."""
     import pandas as pd
 
     rows = []
@@ -249,8 +250,8 @@ def quotes_table() -> pd.DataFrame:
 
 # The result as text, heat maps and one page -------------------------------------------------------
 
-_ALL_NAMED = "all of them for a reason that is named"
-TITLE = "von Däniken et al. (2022) and von Däniken (2023), made again"
+_ALL_NAMED = "all of them for a stated reason"
+TITLE = "von Däniken et al. (2022) and von Däniken (2023), reproduced"
 ABOUT = (
     "ε is the difference that is significant at level 0.05, √2 · 1.96 · posterior sd, with uniform "
     "priors and counts at their expected values. A true difference of that size is found in only "
@@ -258,12 +259,12 @@ ABOUT = (
     "Cells are paper/here; * marks what differs from print, and the list at the end says why.",
 )
 ROW0 = (
-    "The row of 0 human ratings says nothing about a metric: with uniform priors on ρ and η the "
-    "posterior mean of α is ½ whatever the metric says."
+    "The row of 0 human ratings is uninformative: with uniform priors on ρ and η the posterior "
+    "mean of α is ½ whatever the metric's labels are."
 )
 TIES_HALF = (
-    "Equation 6 on a grid of 2000 cells drops what falls into one cell, so that P(a > b) and "
-    "P(b > a) do not add up to 1. Counted half, as is right, they do."
+    "Equation 6 on a grid of 2000 cells drops ties within a cell, so P(a > b) and P(b > a) do "
+    "not add up to 1. If ties count half, as is correct, they do."
 )
 STB_COUNTS = (
     "The counts give every printed figure: 253, 201, 163, 119, 43 and 27 of 670 (671 for LiC). "
@@ -284,7 +285,7 @@ STARS = (
 )
 
 
-#: How the two tables of a pair are told apart.
+#: Labels of the two tables of a pair.
 PAIRS = {
     "order": "First paper/with ties dropped, as they did; then paper/ties counted half.",
     "thesis": "First paper/without √2, as they did; then paper/what it should be.",
@@ -294,7 +295,7 @@ PAIRS = {
 TITLES = {name: table.title for name, table in (GRIDS | ORDERS).items()}
 TITLES |= {name: table.title for name, table in systems.PRINTED.items()}
 TITLES |= {"quoted": "Figures quoted in the text"}
-#: What to know about a table.
+#: Remarks on tables.
 NOTES = {"table11": [ROW0], "table4": [TIES_HALF], "table8": [STB_COUNTS]}
 NOTES |= {name: [ROOT] for name in GRIDS if name.startswith("thesis")}
 NOTES |= {name: [STARS] for name in systems.STARS}
@@ -302,7 +303,7 @@ NOTES |= {name: [STARS] for name in systems.STARS}
 
 @dataclass(frozen=True)
 class Curves:
-    """A figure of the paper: ε, or the sd or bias of the estimate, along one size.
+    """A figure of the paper: ε, or the sd or bias of the estimate, by one size.
 
     ``lines`` are the settings of its lines, by name; ``along`` is the size on the x axis.
     """
@@ -348,7 +349,7 @@ class Curves:
         return figure
 
 
-_AXES = {"metric": "metric ratings", "paired": "paired ratings that ρ and η come from"}
+_AXES = {"metric": "metric ratings", "paired": "paired ratings used to estimate ρ and η"}
 _STEPS = tuple(int(n) for n in np.unique(np.rint(np.geomspace(100, 100_000, 31))))
 _FEW = (500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000)
 _LEVELS = (0.55, 0.65, 0.75, 0.85, 0.95, 1.0)
@@ -376,7 +377,7 @@ FIGURES: dict[str, Curves] = {
         },
     ),
     "figure3": Curves(
-        "Figure 3: ε by paired ratings that ρ and η are estimated from",
+        "Figure 3: ε by number of paired ratings used to estimate ρ and η",
         "100 human and 10,000 metric ratings. The paper does not state α; 0.30 fits its text.",
         "paired", tuple(n for n in _STEPS if n <= 10_000),
         {
@@ -396,7 +397,7 @@ FIGURES: dict[str, Curves] = {
     ),
     "figure5.4": Curves(
         "Thesis, Figure 5.4: bias of the estimate by metric ratings",
-        f"As Figure 5.3: mean over {THEIR_DRAWS} studies of the posterior mean less α.",
+        f"As Figure 5.3: mean over {THEIR_DRAWS} studies of the posterior mean minus α.",
         "metric", _FEW,
         {f"ρ = η = {a:.2f}": {"alpha": 0.6, "rho": a, "eta": a, "human": 500} for a in _LEVELS},
         "bias",
@@ -404,7 +405,7 @@ FIGURES: dict[str, Curves] = {
 }  # fmt: skip
 
 
-#: Tables that are drawn as heat maps, too.
+#: Tables that are also drawn as heat maps.
 HEAT_MAPS = list(GRIDS)
 _CAPTION = "Difference that is significant at level 0.05: half of all studies find a true one."
 _LAYOUT = {
@@ -422,17 +423,17 @@ _SHOWN = ["table", "cell", "printed", "here", "cause"]
 
 @dataclass(frozen=True, eq=False)
 class DanikenReproduction(Reproduction):
-    """Tables beside the printed ones, with the cause of every disagreement.
+    """Tables next to the printed ones, with the cause of every disagreement.
 
     Attributes
     ----------
     tables
         ``table1``, ``table4`` … ``table14``, ``thesis5.8``, ``thesis5.9`` and ``quoted``. Each has
         a row for a cell: ``printed``, ``here`` (the right value), ``agrees`` (to the printed
-        digit), ``explained`` (it agrees, or we know why not) and ``cause``; and but for ``quoted``
-        ``their_way``, the value with what we take to be their error.
+        digit), ``explained`` (it agrees, or we know why not) and ``cause``; and, except in
+        ``quoted``, ``their_way``, the value with what we believe to be their error.
     draws, seed
-        Studies drawn for each cell of the thesis's tables, and the seed.
+        Studies drawn per cell of the thesis's tables, and the seed.
     """
 
     draws: int
@@ -462,7 +463,7 @@ class DanikenReproduction(Reproduction):
 
     @property
     def _causes(self) -> pd.DataFrame:
-        """Disagreements by table and cause: those that many cells share are counted."""
+        """Disagreements by table and cause; shared causes are counted."""
         import pandas as pd
 
         odd = self.disagreements
@@ -479,7 +480,7 @@ class DanikenReproduction(Reproduction):
 
     @property
     def unexplained(self) -> pd.DataFrame:
-        """Those that no known cause explains."""
+        """Disagreements without a known cause."""
         found = self.disagreements
         return found[found["cause"] == ""]
 
@@ -595,7 +596,7 @@ def score(frame: pd.DataFrame) -> str:
 
 
 def table_text(name: str, frame: pd.DataFrame) -> str:
-    """A table for people."""
+    """A readable table."""
     if name in systems.PRINTED:
         return systems.table_text(frame)
     if name == "quoted":
@@ -612,7 +613,7 @@ def table_text(name: str, frame: pd.DataFrame) -> str:
 
 
 def matrix(frame: pd.DataFrame, row: str, column: str, value: str) -> str:
-    """One line a row, paper/here in each cell; * where they differ in their three digits."""
+    """One line per row, paper/here in each cell; * if they differ in three digits."""
     heads = [f"{head:,}" if column == "metric" else head for head in frame[column].unique()]
     if column == "second":  # the first row has no cell for the first system
         heads = list(frame[row].unique())
@@ -671,18 +672,18 @@ def daniken(
     """Make the tables of von Däniken et al. (2022) and of his thesis again, beside the printed.
 
     Tables 1, 4, 5, 8, 9 and 11 to 14, Figures 1 to 3 and the figures that the text quotes from
-    them, Tables 5.8 and 5.9 of the thesis, and what its Tables 5.1 to 5.7 say by human ratings.
-    Only those of WMT21 need data (`fewgold.datasets.data_folder`): the other tables say
-    which counts they come from. `contents` lists every table and figure.
+    them, Tables 5.8 and 5.9 of the thesis, and the human-rating parts of its Tables 5.1 to 5.7.
+    Only those of WMT21 need data (`fewgold.datasets.data_folder`): the other tables state their
+    counts. `contents` lists every table and figure.
 
     Parameters
     ----------
     draws
-        Studies drawn for each cell of Tables 5.8 and 5.9, where the thesis has 50.
+        Studies drawn per cell of Tables 5.8 and 5.9; 50 in the thesis.
     rng
-        Seed of these.
+        Random seed of these studies.
     progress
-        Called with a name, how many tables are done, and how many there are.
+        Called with a name, the number of finished tables and the total.
     """
     check_count("draws", draws, 2)
     seeds = np.random.SeedSequence(rng).spawn(len(GRIDS))
@@ -710,7 +711,7 @@ def _system_tables() -> dict[str, Callable[[], pd.DataFrame]]:
         "thesis5.2": partial(systems.rates_table, "thesis5.2", stb)
     }
     made["thesis5.7"] = partial(systems.stars_table, "thesis5.7", stb)
-    with suppress(FileNotFoundError):  # the public scores need not be there
+    with suppress(FileNotFoundError):  # the public scores may be missing
         wmt21 = systems.wmt21_tallies()
         made["thesis5.1"] = partial(systems.rates_table, "thesis5.1", wmt21)
         made["thesis5.5"] = partial(systems.stars_table, "thesis5.5", wmt21)

@@ -1,7 +1,7 @@
-"""The systems of WMT21 and Spot The Bot in the thesis of von Däniken (2023), by human ratings.
+"""The systems of WMT21 and Spot The Bot in von Däniken's thesis (2023), by human ratings.
 
 Success rates (the Human columns of Tables 5.1 to 5.4) and pairwise significance tests (Tables 5.5
-and 5.7). Those of Spot The Bot follow from counts that the paper's Table 8 determines nearly; those
+and 5.7). Those of Spot The Bot follow from counts that the paper's Table 8 nearly determines; those
 of WMT21 need the public scores.
 """
 
@@ -23,7 +23,7 @@ from fewgold.reproduce.findings import printed_tables
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Adequate ratings and ratings of each system.
+#: Number of adequate ratings and of all ratings of each system.
 Tallies = Mapping[str, tuple[int, int]]
 
 
@@ -53,11 +53,11 @@ THEIR_SAMPLE = 5000
 _ERRORS = 4.0
 
 SAMPLED_SD = "their sampler's error: exactly it is {:.5f}"
-ONE_HALF = "the table is not symmetric, though the test is: the other half has it right"
+ONE_HALF = "the table is not symmetric, though the test is: the other half is correct"
 
 
 def wmt21_tallies() -> Tallies:
-    """Outputs without an error (MQM 0), and outputs, of each system of WMT21 English–German."""
+    """Numbers of outputs without an error (MQM 0) and of all outputs, by system of WMT21 en-de."""
     table = real_frame("wmt21_ende")
     adequate = (table["mqm"] == 0).groupby(table["system"]).agg(["sum", "size"])
     return {str(system): (int(k), int(n)) for system, k, n in adequate.itertuples()}
@@ -152,14 +152,14 @@ def rates_table(name: str, tallies: Tallies) -> pd.DataFrame:
 
 
 def stars(one: tuple[int, int], other: tuple[int, int]) -> int:
-    """Stars of the test on the difference of two posterior means, as the thesis has it."""
+    """Stars of the test on the difference of two posterior means, as in the thesis."""
     (mean1, sd1), (mean2, sd2) = posterior(one), posterior(other)
     z = abs(mean1 - mean2) / sqrt(sd1**2 + sd2**2)
     return sum(z > float(ndtri(1 - level / 2)) for level in LEVELS)
 
 
 def stars_table(name: str, tallies: Tallies) -> pd.DataFrame:
-    """Number of stars for every pair of systems, printed and made again."""
+    """Number of stars for every pair of systems, printed and reproduced."""
     import pandas as pd
 
     cells = PRINTED[name].cells
@@ -181,7 +181,7 @@ def stars_table(name: str, tallies: Tallies) -> pd.DataFrame:
 
 
 def table_text(frame: pd.DataFrame) -> str:
-    """A table for people: paper/here, with * where they differ (stars: ! where they differ)."""
+    """A readable table: paper/here, with * if they differ (for stars: !)."""
     if "quantity" in frame:
         lines = [f"{'':15} {'mean':^14} {'sd':^14}"]
         for system, some in frame.groupby("system", sort=False):

@@ -1,9 +1,8 @@
 """Estrella, Hamon and Popescu-Belis (2007), *How much data is needed for reliable MT evaluation?*
 
-The data of the CESTA campaign are not public. What the method makes of them is therefore made of
-random numbers of the same shape: 790 segments in 15 documents, 5 systems, 7 scores, of which
-five are computed on whole sets of segments as the paper does. What remains alike is due to the
-method.
+The data of the CESTA campaign are not public. The method is therefore applied to random numbers of
+the same shape: 790 segments in 15 documents, 5 systems, 7 scores, of which five are computed on
+whole sets of segments as in the paper. Results that still agree are due to the method.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ for (_name, *_fits), _counts in zip(_lines[::2], _lines[1::2], strict=True):
 SYSTEMS = ("S1", "S2", "S3", "S4", "S5")
 SEGMENTS, DOCUMENTS, WORDS, DRAWS = 790, 15, 25, 1500
 #: How much the quality of segments varies, so that x_max comes out near the printed one: the
-#: concentration of a Beta distribution. Nothing is chosen with a view to x_min.
+#: concentration of a Beta distribution. Nothing is tuned to x_min.
 EVENNESS = {
     "GTM": 34.0, "NIST": 60.0, "BLEU": 9.0, "mPER": 25.0, "mWER": 14.0, "fluency": 1.8,
     "adequacy": 2.4,
@@ -111,7 +110,7 @@ def imitation(seed: int = 0) -> tuple[pd.DataFrame, dict[str, Any]]:
         return np.round(1 + 4 * quality(score, 0.55)) * 25 - 25
 
     matched, found, lengths = grams(quality("NIST", 0.7), 5)
-    weights = np.array([7.0, 3.0, 1.0, 0.4, 0.2])  # bits that a match of each order tells
+    weights = np.array([7.0, 3.0, 1.0, 0.4, 0.2])  # bits of information in a match of each order
     told = matched * weights * rng.gamma(20, 1 / 20, (n, 5))
     nist = CorpusScore(np.column_stack([told, found, lengths, words]), _nist)
     matched, found, lengths = grams(quality("BLEU", 0.7), 4)
@@ -125,7 +124,7 @@ def imitation(seed: int = 0) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def table_2(found: Reliability) -> pd.DataFrame:
-    """One row per score and system: what is printed, and what random numbers give."""
+    """One row per score and system: the printed values, and those from random numbers."""
     import pandas as pd
 
     fits = found.fits()
@@ -143,7 +142,7 @@ def table_2(found: Reliability) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-#: Documents of the paper's "about five", and the segments that it has in them.
+#: The paper's "about five" documents, and its number of segments in them.
 FIVE, THEIR_SEGMENTS = 5, 250
 ORDERS = 20
 SETS = ("wmt20_ende", "wmt20_zhen")
@@ -171,13 +170,13 @@ def ranking(draws: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-TITLE = "Estrella, Hamon and Popescu-Belis (2007), made again"
+TITLE = "Estrella, Hamon and Popescu-Belis (2007), reproduced"
 ABOUT = (
-    "The data of the CESTA campaign are not public. Table 2 and the figures are made of random "
-    f"numbers of the same shape: {SEGMENTS} segments in {DOCUMENTS} documents, {len(SYSTEMS)} "
-    "systems. GTM, NIST, BLEU, mPER and mWER are computed on each resample as a whole. The spread "
-    "of each score was chosen so that x_max is near the printed one; nothing was chosen with a "
-    "view to x_min. What is alike all the same comes from the method.",
+    "The data of the CESTA campaign are not public. Table 2 and the figures use random numbers "
+    f"of the same shape: {SEGMENTS} segments in {DOCUMENTS} documents, {len(SYSTEMS)} systems. "
+    "GTM, NIST, BLEU, mPER and mWER are computed on each resample as a whole. The spread of "
+    "each score was chosen so that x_max is near the printed one; nothing was tuned to x_min. "
+    "Results that still agree are due to the method.",
 )
 _FIGURES = {
     "figure1": ("mean", "adequacy", "Figure 1: adequacy by number of documents"),
@@ -188,7 +187,7 @@ _FIGURES = {
     "figure8": ("sd", "GTM", "Figure 8: relative standard deviation of GTM"),
     "figure9": ("sd", "adequacy", "Figure 9: relative standard deviation of adequacy"),
     "figure10": ("sd", "BLEU", "Figure 10: relative standard deviation of BLEU"),
-    "figure11": ("tangent", "adequacy", "Figure 11: how x_min is read off"),
+    "figure11": ("tangent", "adequacy", "Figure 11: how x_min is obtained"),
 }
 
 
@@ -200,10 +199,10 @@ class EstrellaReproduction(Reproduction):
     ----------
     tables
         ``table2`` (printed values beside those of random numbers) and ``ranking`` (pairs of systems
-        in their final order on WMT20; empty where its scores are not there).
+        in their final order on WMT20; empty without its scores).
     study, other_order
-        The studies of random numbers that the table and the figures come from: documents in their
-        order, and in another.
+        The studies of random numbers behind the table and the figures: with documents in order, and
+        in another order.
     draws, seed
         Bootstrap samples, and the seed.
     """
@@ -222,7 +221,7 @@ class EstrellaReproduction(Reproduction):
 
     @property
     def claims(self) -> list[Claim]:
-        """What the paper says, and whether it holds here."""
+        """The paper's statements, and whether they hold here."""
         table = self.tables["table2"]
         printed = table["x_min_printed"]
         usual = int(printed.isin([3, 4]).sum())
@@ -234,9 +233,10 @@ class EstrellaReproduction(Reproduction):
         same = Claim(
             "x_min", "The characteristic number of documents, x_min, is almost uniformly four.",
             tuple(checks),
-            f"{usual} of {len(printed)} printed values are 3 or 4. At x_i = 1 it is 1 + 1/b, and "
-            "any score whose spread falls as one over the root of its segments has b = 1/2 and "
-            "x_min = 3: it says nothing of the scores, and so holds for random numbers too",
+            f"{usual} of {len(printed)} printed values are 3 or 4. At x_i = 1 it is 1 + 1/b, "
+            "and any score whose spread falls as one over the root of its segments has b = 1/2 "
+            "and x_min = 3: it says nothing about the scores, and so also holds for random "
+            "numbers",
         )  # fmt: skip
         fit = Claim(
             "power", "Standard deviations follow a power function (R² mostly above 0.95).",
@@ -329,19 +329,19 @@ class EstrellaReproduction(Reproduction):
         ]
         for name, figure in drawn.items():
             title = _FIGURES[name][2]
-            svg = plots.to_svg(figure, alt=f"{title}, of random numbers")
-            sections.append(report.Figure(title, svg, "Of random numbers."))
+            svg = plots.to_svg(figure, alt=f"{title}, from random numbers")
+            sections.append(report.Figure(title, svg, "From random numbers."))
         return report.page(TITLE, ABOUT, sections, self.signature)
 
 
 def estrella(
     draws: int = DRAWS, *, rng: int = 0, progress: Progress | None = None
 ) -> EstrellaReproduction:
-    """Make Table 2 and the figures of Estrella et al. (2007) again from random numbers.
+    """Reproduce Table 2 and the figures of Estrella et al. (2007) from random numbers.
 
-    The data of the paper are not public. That x_min comes out alike from random numbers shows what
-    it measures; whether five documents rank systems is looked at on the public WMT20 ratings, where
-    they are there (`fewgold.datasets.data_folder`).
+    The data of the paper are not public. That random numbers give similar values of x_min shows
+    what it measures; whether five documents rank systems is tested on the public WMT20 ratings, if
+    available (`fewgold.datasets.data_folder`).
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def estrella(
     rng
         Seed.
     progress
-        Called with a name, how many steps are done, and how many there are.
+        Called with a name, the number of finished steps and the total.
     """
     check_count("draws", draws, 2)
     table, scores = imitation(rng)

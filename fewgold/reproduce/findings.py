@@ -1,4 +1,4 @@
-"""What reproductions share: tables beside the printed ones, and sentences with a verdict."""
+"""Shared by all reproductions: tables next to the printed ones, and claims with a verdict."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Item(NamedTuple):
     """A table or figure of a paper.
 
     ``status`` is ``made``, ``partly`` (what public data allow), ``extract`` (of another table) or
-    ``not possible``. ``sources`` names the tables and figures here that stand for it; ``remark``
-    says what is left out, or why it cannot be made.
+    ``not possible``. ``sources`` names the tables and figures that reproduce it; ``remark`` says
+    what is left out, or why it cannot be made.
     """
 
     item: str
@@ -55,9 +55,9 @@ def items(paper: str) -> list[Item]:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """Published tables made again, beside the printed values.
+    """Published tables, reproduced next to the printed values.
 
-    ``tables`` has a frame for each table of the paper; ``failed`` lists what does not agree.
+    ``tables`` has one dataframe per table of the paper; ``failed`` lists what does not agree.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -83,7 +83,7 @@ class Reproduction:
 
     @abstractmethod
     def _verdict(self, source: str) -> str:
-        """What one table or figure here says about the printed one; nothing if it was not made."""
+        """The verdict on one table or figure; empty if it was not made."""
 
     def _listed(self) -> list[str]:
         """Lines of the summary: every table and figure with its verdict."""
@@ -97,12 +97,12 @@ class Reproduction:
     @property
     @abstractmethod
     def signature(self) -> str:
-        """All that is needed to make it again, in one line."""
+        """Everything needed to repeat it, in one line."""
 
     @property
     @abstractmethod
     def failed(self) -> list[Any]:
-        """What does not agree with the paper, for no known reason."""
+        """Results that disagree with the paper for no known reason."""
 
     @abstractmethod
     def summary(self) -> str:
@@ -110,11 +110,11 @@ class Reproduction:
 
     @abstractmethod
     def _details(self) -> dict[str, Any]:
-        """What `to_dict` says beside the tables."""
+        """The part of `to_dict` besides the tables."""
 
     @abstractmethod
     def _output(self) -> tuple[str, str, dict[str, Any]]:
-        """The name of the part of `_details` that is a file, the page, and the figures."""
+        """The part of `_details` to write as a file, the page, and the figures."""
 
     def to_dict(self) -> dict[str, Any]:
         """Tables, results and settings in plain types."""
@@ -138,13 +138,13 @@ class Reproduction:
 
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not resolved"
-#: Monte-Carlo errors by which a figure must lie beyond its limit to be told from it.
+#: Number of Monte Carlo errors by which a figure must differ from its limit to count as different.
 ERRORS = 2.0
 
 
 @dataclass(frozen=True)
 class Check:
-    """One figure and the side of a limit on which the paper says it lies."""
+    """One figure, and on which side of a limit the paper says it is."""
 
     data: str
     what: str
@@ -169,7 +169,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper with the checks that it comes down to.
+    """A statement of the paper with the checks that test it.
 
     It holds if every check does, and does not hold if one of them does not.
     """
@@ -187,7 +187,7 @@ class Claim:
         return HOLDS if verdicts and set(verdicts) == {HOLDS} else OPEN
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """The claim and its checks, for JSON."""
         return {
             **{"name": self.name, "sentence": self.sentence, "verdict": self.verdict},
             "remark": self.remark,
@@ -197,7 +197,7 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """A number, and by how much each draw of each cell moves it (delta method): (cells, draws).
+    """A number, and the influence of each draw of each cell on it (delta method): (cells, draws).
 
     Draw k of two strategies in a cell may share their sample; cells are independent.
     """
@@ -258,7 +258,7 @@ def _errors(simulation: Simulation, strategy: str, budgets: Iterable[float]) -> 
 
 
 def wrapped(text: str, indent: str = "", hanging: str = "") -> str:
-    """A paragraph of a summary; ``hanging`` goes before all lines but the first."""
+    """A wrapped paragraph; ``hanging`` indents all lines but the first."""
     return textwrap.fill(
         text, 100, initial_indent=indent, subsequent_indent=indent + hanging, break_on_hyphens=False
     )

@@ -1,5 +1,4 @@
-"""Saldías et al. (2022): the printed tables, the data and methods behind them, and the same tables
-made again."""
+"""Saldías et al. (2022): printed tables, data and methods, and the reproduced tables."""
 
 from __future__ import annotations
 
@@ -80,7 +79,7 @@ for _table, _none, _pair, (_label, _r) in _by_pair("saldias_metrics", 0):
     TABLE9.setdefault(_pair, {})[_label] = float(_r)
 
 
-#: Tables 7, 8, 10 and 11: what the data are. The reference of the metrics is left out.
+#: Tables 7, 8, 10 and 11: the data. The reference of the metrics is left out.
 DATA_TABLES: dict[str, list[tuple[str, ...]]] = {}
 for _block in printed_tables("saldias_data"):
     _head, *_rows = _block.splitlines()
@@ -90,9 +89,9 @@ _ALIASES = {"Huoshan_Translate": "VolcTrans"}
 
 
 DEMO = "demo-"
-#: Metrics that the paper took, those of the highest correlation.
+#: Number of metrics used in the paper, those with the highest correlation.
 MOST = 10
-# Two columns that agree up to this are one metric, be it on two scales.
+# Columns whose correlation is this close to 1 count as one metric, even on different scales.
 _COPY = 1 - 1e-4
 
 
@@ -129,7 +128,7 @@ def load(name: str, systems: Iterable[str] | None = None) -> dict[str, Study]:
 
 
 def pair_of(name: str) -> str:
-    """The language pair as the paper writes it: EnDe for ``wmt20_ende``."""
+    """The language pair as written in the paper: EnDe for ``wmt20_ende``."""
     text = name.rpartition("_")[2].rpartition("-")[2]
     return text[:2].capitalize() + text[2:].capitalize()
 
@@ -140,9 +139,9 @@ def is_human(system: str) -> bool:
 
 
 def ten_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
-    """The ten metrics of the highest correlation, of those that all systems have.
+    """The ten metrics with the highest correlation among those that all systems have.
 
-    Lengths are no metrics, and of columns that are copies only one counts.
+    Lengths are not metrics, and identical columns count once.
     """
     chosen: dict[str, float] = {}
     for metric, r in _correlations(studies).items():
@@ -152,9 +151,9 @@ def ten_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
 
 
 def two_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
-    """COMET and a form of BLEURT, for the systems that have both, as on the paper's test data.
+    """COMET and a version of BLEURT, for the systems that have both, as in the paper's test data.
 
-    Where the data have neither, the two metrics of the highest correlation.
+    If the data have neither, the two metrics with the highest correlation.
     """
     have = {s: {m.lower(): m for m in study.pool.metrics} for s, study in studies.items()}
     comet = {s: m["comet"] for s, m in have.items() if "comet" in m}
@@ -208,9 +207,9 @@ OURS = "docs-balanced+ridge"
 
 @dataclass(frozen=True)
 class ByVariance:
-    """Eq. 2 in the words of the paper: proportional to a bin's size and *variance*.
+    """Eq. 2 as described in the text of the paper: proportional to a bin's size and *variance*.
 
-    The variance is that of the averaged metrics. Neyman's allocation takes its root.
+    The variance is that of the averaged metrics. Neyman's allocation uses its square root.
     """
 
     def __call__(self, pool: Pool, strata: IntArray) -> FloatArray:
@@ -248,7 +247,7 @@ class CentredControls(Estimator):
 
 
 class TableLine(NamedTuple):
-    """A line of a table: the paper's name, the strategy here, and what it stands for.
+    """A line of a table: the paper's name, the strategy here, and its kind.
 
     ``kind`` is ``printed`` (the paper's own), ``reading`` (another reading of the paper),
     ``corrected`` (without its errata) or ``ours``.
@@ -259,7 +258,7 @@ class TableLine(NamedTuple):
     kind: str
 
 
-# Table, kind, method and strategy; {} stands for the metric in the place of the paper's BLEURT.
+# Table, kind, method and strategy; {} stands for the metric used in place of the paper's BLEURT.
 _LINES = """
 table1 printed   docs-prop           docs-prop-printed+mean
 table1 printed   docs-opt            docs-opt-variance+mean
@@ -293,7 +292,7 @@ table6 corrected docs-prop+cv-knn    docs-prop+cv-knn
 
 
 def lines(table: str, single: str) -> list[TableLine]:
-    """The lines of a table; ``single`` is the metric that stands for the paper's BLEURT."""
+    """The lines of a table; ``single`` is the metric used in place of the paper's BLEURT."""
     found = [
         TableLine(method, strategy.format(single), kind)
         for name, kind, method, strategy in map(str.split, _LINES.strip().splitlines())
@@ -303,7 +302,7 @@ def lines(table: str, single: str) -> list[TableLine]:
 
 
 def made(name: str) -> Estimator | str:
-    """The strategy of that name: those that the registry does not have are made here."""
+    """The strategy with this name; those missing in the registry are made here."""
     by_metric = Stratified(ByMetric(), rounding="printed")
     own: dict[str, Estimator] = {
         "docs-opt-variance+mean": Mean(Stratified(allocation=ByVariance(), rounding="printed")),
@@ -327,12 +326,12 @@ def bounds(pair: str) -> dict[str, Bound]:
 
 
 def strategies(tables: list[str], single: str) -> dict[str, Any]:
-    """All that some tables need, by name."""
+    """All strategies needed for some tables, by name."""
     names = dict.fromkeys(line.strategy for table in tables for line in lines(table, single))
     return {name: made(name) for name in names}
 
 
-# The tables made again ---------------------------------------------------------------------------
+# The reproduced tables ----------------------------------------------------------------------------
 
 #: The sizes of Table 5.
 SIZES = (0.1, 0.3, 0.5)
@@ -342,7 +341,7 @@ WHO = {"base": BASE, "best": BEST}
 def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
     """Tables 1 to 4 and 6: one line per method, printed and ours.
 
-    ``ratio`` is the error over that of the baseline, which can be compared across data.
+    ``ratio`` is the error divided by that of the baseline, which can be compared across data.
     """
     import pandas as pd
 
@@ -365,7 +364,7 @@ def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulatio
             }
             rows.append(row)
     for pair, printed in TABLES[table].items():
-        if pair not in seen:  # EnRu of Table 6, for which there are no data
+        if pair not in seen:  # no data for EnRu of Table 6
             for method in printed:
                 row = {"data": "", "pair": pair, "method": method, "strategy": ""}
                 row |= {"kind": "printed", **_as_printed(printed, method, "printed")}
@@ -433,7 +432,7 @@ def data_table(table: str, year: str) -> pd.DataFrame:
             labels, printed, here = [system], [score], [float(mine.mean())]
         for label, shown, value in zip(labels, printed, here, strict=True):
             digits = len(shown.partition(".")[2])
-            # A mean that lies on the edge of rounding may be printed either way.
+            # A mean at a rounding boundary may be printed either way.
             agrees = abs(value - float(shown)) <= 0.5 * 10.0**-digits + 1e-9
             rows.append((pair, label, float(shown), value, agrees))
     return pd.DataFrame(rows, columns=["pair", "what", "printed", "here", "agrees"])
@@ -446,14 +445,14 @@ def _is_system(name: str, printed: str) -> bool:
 
 
 def sizes(run: Simulation) -> list[float]:
-    """Those sizes of Table 5 that were simulated."""
+    """The sizes of Table 5 that were simulated."""
     return [b for b in run.budgets if isinstance(b, float) and np.isclose(b, SIZES).any()]
 
 
 def metrics_table(full: Iterable[Rated], small: Iterable[Rated]) -> pd.DataFrame:
-    """Table 9: the metrics here beside those of the paper, each in the order of correlation.
+    """Table 9: the metrics here next to those of the paper, each in order of correlation.
 
-    Then those of Table 6, of which the paper prints no correlation.
+    Followed by those of Table 6, for which the paper prints no correlation.
     """
     import pandas as pd
 

@@ -1,5 +1,4 @@
-"""Saldías et al. (2022), *Toward More Effective Human Evaluation for Machine Translation*:
-the tables made again, what the paper says, and whether the simulation agrees."""
+"""Reproduce Saldías et al. (2022): their tables, and whether simulations confirm their claims."""
 
 from __future__ import annotations
 
@@ -90,7 +89,7 @@ class Errors:
         return Check(self.rated.name, what, value, mc, side, limit, printed)
 
     def check(self, table: str, method: str, strategy: str, side: str) -> Check:
-        """The error of a method over that of the baseline, below or above 1."""
+        """Check that a method's error divided by the baseline's is below or above 1."""
         printed = self._printed(table, method)
         return self._check(f"{method}/baseline", self.ratio(strategy), side, 1.0, printed)
 
@@ -112,7 +111,7 @@ class Errors:
         ]
 
     def adds_less(self) -> list[Check]:
-        """What bins and control variates gain together, less what documents and they do."""
+        """Gain of metric bins with control variates minus that of documents with them."""
         found = self.over_better_part(BINS, BIN) - self.over_better_part(BEST, DOC)
         rows = TABLES["table1"][self.pair] | TABLES["table4"][self.pair]
         error = {method: row.abs_error for method, row in rows.items()}
@@ -122,7 +121,7 @@ class Errors:
         return [self._check(what, found, "above", 0.0, printed)]
 
     def covered(self, bound: str, limit: float) -> list[Check]:
-        """How often Hoeffding's bound covers; with the true range, also how wide it is."""
+        """Coverage of Hoeffding's bound; with the true range, also its width."""
         frame, checks = self.run.by_budget(), []
         for size in sizes(self.run):
             at = (frame["strategy"] == BEST) & np.isclose(frame["budget"], size)
@@ -139,7 +138,7 @@ class Errors:
         return checks
 
     def bernstein(self) -> list[Check]:
-        """Bernstein's bound over Hoeffding's, both with the true range."""
+        """Bernstein's bound divided by Hoeffding's, both with the true range."""
         frame, checks = self.run.by_budget(), []
         for size in sizes(self.run):
             at = frame[(frame["strategy"] == BEST) & np.isclose(frame["budget"], size)].iloc[0]
@@ -150,7 +149,7 @@ class Errors:
         return checks
 
     def spread(self) -> list[Check]:
-        """The standard deviation of the error over its mean."""
+        """The standard deviation of the error divided by its mean."""
         found = sdev(self.run, BEST) / self[BEST]
         row = TABLES["table4"][self.pair]["docs-prop+cv-knn"]
         printed = row.sdev / row.abs_error
@@ -158,7 +157,7 @@ class Errors:
 
 
 def _ratios(sets: Iterable[Errors], strategy: str) -> str:
-    """Errors of a strategy over the baseline's, one data set after another, as text."""
+    """Errors of a strategy divided by the baseline's, for each data set, as text."""
     shown = ((e.pair, e.ratio(strategy)) for e in sets)
     return ", ".join(f"{pair} {r.value:.3f} ± {r.mc:.3f}" for pair, r in shown)
 
@@ -170,7 +169,7 @@ def findings(
     small_runs: Mapping[str, Simulation],
     incremental: bool,
 ) -> list[Claim]:
-    """All findings of the paper that the tables bear on."""
+    """All claims of the paper that the tables can test."""
     sets = [Errors(rated, runs[rated.name]) for rated in data]
     tested = [Errors(r, small_runs[r.name]) for r in small]
 
@@ -187,8 +186,8 @@ def findings(
             "docs-opt",
             "Optimal allocation over documents loses to random sampling.",
             each(lambda e: [e.check("table1", "docs-opt", "docs-opt-variance+mean", "above")]),
-            "allocated by variance, in the words of the paper. By σ as Eq. 2 has it, docs-opt does "
-            f"not lose: {_ratios(sets, 'docs-opt-printed+mean')}",
+            "allocated by variance, as in the text of the paper. By σ as Eq. 2 has it, docs-opt "
+            f"does not lose: {_ratios(sets, 'docs-opt-printed+mean')}",
         ),
         Claim(
             "metrics-prop",
@@ -220,7 +219,7 @@ def findings(
         ),
         Claim(
             "cv-multi",
-            "So do all metrics at once, with a slope each.",
+            "So do all metrics at once, with one slope each.",
             each(lambda e: e.controls("cv-multi")),
             "equation 4 with E[XZ] as printed. With the covariance of footnote 1: "
             f"{_ratios(sets, 'random+cv-multi-footnote')}; with regression slopes: "
@@ -241,13 +240,13 @@ def findings(
         ),
         Claim(
             "Hoeffding, R = 25",
-            "Hoeffding's bound with the true range covers always, and is an order of magnitude "
+            "Hoeffding's bound with the true range always covers, and is an order of magnitude "
             "too wide.",
             each(lambda e: e.covered("hoeffding", 0.99)),
         ),
         Claim(
             "Hoeffding, oracle R",
-            "With the range that the answers suggest (4 and 7) it is calibrated: it covers more "
+            "With the range suggested by the answers (4 and 7) it is calibrated: it covers more "
             "than 95 % for docs-prop+cv-knn.",
             each(lambda e: e.covered("hoeffding-oracle", 0.95)),
         ),
@@ -260,7 +259,7 @@ def findings(
         ),
         Claim(
             "standard deviation",
-            "The standard deviation of the error is uncomfortably near the error itself.",
+            "The standard deviation of the error is uncomfortably close to the error itself.",
             each(Errors.spread),
             "a normal error without bias has the ratio √(π/2 − 1) = 0.756, whatever the method",
         ),
@@ -296,7 +295,7 @@ KINDS = {
     "corrected": "corrected",
     "ours": "ours",
 }
-#: What a reader must know to compare.
+#: Remarks needed for a comparison.
 DIFFERENCES = (
     "The paper predicts single raters on half of the documents (54 pairs of rater and system) with "
     "ten metrics that are not all public. Here it is the mean of three raters on all documents, "
@@ -305,32 +304,32 @@ DIFFERENCES = (
     "baseline is what can be compared."
 )
 TEST = (
-    "WMT21 news are the paper's own test data: the same ratings, but with string metrics (BLEU and "
-    "chrF) in the place of COMET and BLEURT, so that the baseline can be compared with print and "
-    "the gain cannot. For the gain with stronger metrics there are the WMT20 files with COMET and "
-    "a form of BLEURT; WMT21 TED talks (one rater per segment, five talks) are a third kind. "
-    "There are no data for English–Russian."
+    "WMT21 news are the paper's own test data: the same ratings, but with string metrics (BLEU "
+    "and chrF) in place of COMET and BLEURT, so the baseline can be compared with the printed "
+    "one but the gain cannot. For the gain with stronger metrics there are the WMT20 files with "
+    "COMET and a form of BLEURT; WMT21 TED talks (one rater per segment, five talks) are a "
+    "third kind. There are no data for English–Russian."
 )
 OF_DEMO = (
     "These are the embedded synthetic data, not the WMT20 files: what holds here shows that the "
     "command works, and says nothing about the paper."
 )
 ERRORS = (
-    "± are Monte-Carlo standard errors: they speak of the draws only. A finding holds, or "
-    "does not, if its figures lie two of them beyond the limit; else it is not resolved."
+    "± are Monte Carlo standard errors, which reflect the draws only. A finding holds, or does "
+    "not, if its figures are two of them beyond the limit; otherwise it is not resolved."
 )
-#: What is said below each figure.
+#: Captions of the figures.
 CAPTION = (
     "Mean absolute error against the share rated, as printed; bands: ± one standard deviation."
 )
-_BESIDE = "“paper” is as printed there; ± are Monte-Carlo errors of ours."
+_BESIDE = "“paper” is as printed there; ± are our Monte Carlo errors."
 _ERRORS = (
-    f"{_BESIDE} Ratio: error over that of the baseline, which is what can be compared; win: cells "
+    f"{_BESIDE} Ratio: error divided by that of the baseline, which can be compared; win: cells "
     "with a lower error than the baseline's, in per cent."
 )
 _BOUNDS = (
-    f"{_BESIDE} cal: intervals that hold the truth, in per cent; t: half-width; slack: t less the "
-    "error; base: the mean of a random sample; best: docs-prop+cv-knn."
+    f"{_BESIDE} cal: intervals that contain the truth, in per cent; t: half-width; slack: t "
+    "minus the error; base: the mean of a random sample; best: docs-prop+cv-knn."
 )
 # Columns of a table on the page, in their order, and what they are called there.
 _COLUMNS: dict[str, dict[str, str]] = {
@@ -358,7 +357,7 @@ _FORMATS = {
     **{"printed_win": ".1f", "win": ".1f", "printed_cal": ".0f", "error": ".4f", "sdev": ".3f"},
     **{"R": ".0f", "size": ".0f"},
 }
-# Errors that tell something; those of win and sdev would only make the table wider.
+# Only useful errors are shown; those of win and sdev would just widen the table.
 _PLUS_MINUS = ("ratio", "cal", "slack")
 
 
@@ -371,14 +370,14 @@ FIGURES = {
 }
 _PANEL = 5.2  # inches
 
-#: The WMT20 files, and what stands for them where they are absent.
+#: The WMT20 files, and the data used if they are missing.
 DATA = ("wmt20_ende", "wmt20_zhen")
 DEMO_DATA = ("demo-ende", "demo-zhen")
 #: Further test data of Table 6: the paper's own, and TED talks.
 _TESTS = ("wmt21_ende", "wmt21_zhen", "ted_ende")
-#: Tables that say what the data are, and the year of their files.
+#: Tables that describe the data, and the year of their files.
 _DATA_TABLES = {"table7": "wmt20", "table8": "wmt20", "table10": "wmt21", "table11": "wmt21"}
-#: Findings that each table bears on.
+#: Findings related to each table.
 _FINDINGS = {
     "table1": ("docs-prop", "docs-opt", "metrics-prop"),
     "table2": ("incremental",),
@@ -393,16 +392,16 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class SaldiasReproduction(Reproduction):
-    """Tables beside the printed ones, and what the paper found beside what is found here.
+    """Tables next to the printed ones, and the paper's findings next to ours.
 
     Attributes
     ----------
     tables
         ``table1`` to ``table11`` as in the paper; ``metrics`` is its Table 9.
     findings
-        Sentences of the paper, each with figures and a verdict.
+        Claims of the paper, each with figures and a verdict.
     simulations
-        By data set; those of Table 6, with two metrics, under its name and ``/two``.
+        The simulations by data set; those of Table 6, with two metrics, have the suffix ``/two``.
     """
 
     findings: Sequence[Claim]
@@ -440,14 +439,14 @@ class SaldiasReproduction(Reproduction):
 
     def summary(self) -> str:
         """Findings, then tables."""
-        parts = ["Saldías et al. (2022), made again", *map(wrapped, notes(self)), ""]
+        parts = ["Saldías et al. (2022), reproduced", *map(wrapped, notes(self)), ""]
         parts += self._listed()
         parts += ["Findings", *(_finding(f) for f in self.findings), ""]
         for name, frame in self.tables.items():
             parts += [TITLES[name]]
             if name == "table3":
                 used = ", ".join(f"{metric} ({data})" for data, metric in self.labels.items())
-                parts += [wrapped(f"In the place of BLEURT the strongest metric: {used}.")]
+                parts += [wrapped(f"In place of BLEURT the strongest metric: {used}.")]
             if name == "table6" and not is_demo(self):
                 parts += [wrapped(TEST)]
             shows = {"table5": _bounds, "metrics": _metrics, **dict.fromkeys(_DATA_TABLES, _data)}
@@ -466,7 +465,7 @@ class SaldiasReproduction(Reproduction):
         return "findings", self._page(drawn), drawn
 
     def _figures(self) -> dict[str, Any]:
-        """Figures 2 to 5, the data sets side by side; none where matplotlib is not installed."""
+        """Figures 2 to 5, the data sets side by side; none if matplotlib is not installed."""
 
         def draw(name: str) -> Any:
             from matplotlib.figure import Figure
@@ -516,12 +515,12 @@ class SaldiasReproduction(Reproduction):
                     svg = plots.to_svg(drawn[figure], alt=f"{title}. {CAPTION}")
                     sections.append(report.Figure(title, svg, CAPTION))
         return report.page(
-            "Saldías et al. (2022), made again", notes(self), sections, self.signature
+            "Saldías et al. (2022), reproduced", notes(self), sections, self.signature
         )
 
 
 def notes(made: SaldiasReproduction) -> list[str]:
-    """What to know before reading the figures."""
+    """Remarks to read before the figures."""
     return [OF_DEMO if is_demo(made) else DIFFERENCES, ERRORS]
 
 
@@ -618,7 +617,7 @@ def _table(made: SaldiasReproduction, name: str, frame: pd.DataFrame) -> report.
     names = _COLUMNS[kind]
     caption = {"errors": _ERRORS, "table5": _BOUNDS, "metrics": _BESIDE.partition(";")[0] + "."}
     note = f"{TEST} " if name == "table6" and not is_demo(made) else ""
-    if "strategy" in frame:  # what has no data here has no strategy either
+    if "strategy" in frame:  # lines without data have no strategy
         shown = frame["strategy"].where(frame["strategy"] != "", frame["method"])
         kinds = frame["kind"].map(KINDS).fillna(frame["kind"])
         frame = frame.assign(strategy=shown, kind=kinds)
@@ -643,7 +642,7 @@ def _checks(made: SaldiasReproduction) -> report.Table:
     ]
     columns = ["finding", "data", "verdict", "figure", "here", "mc", "should be", "paper"]
     frame = pd.DataFrame(rows, columns=columns).astype({"paper": "float64"})
-    caption = f"{_BESIDE} A figure holds if it lies two of them beyond its limit."
+    caption = f"{_BESIDE} A figure holds if it is two of them beyond its limit."
     return report.Table(
         *("The figures behind them", frame, caption),
         formats={"paper": ".3f"},
@@ -664,7 +663,7 @@ def saldias(
     store: str | Path | None = None,
     resume: bool = True,
 ) -> SaldiasReproduction:
-    """Make Tables 1 to 6 of Saldías et al. (2022) again, beside the printed values.
+    """Reproduce Tables 1 to 6 of Saldías et al. (2022), next to the printed values.
 
     Parameters
     ----------
@@ -678,11 +677,11 @@ def saldias(
     incremental
         Also Table 2, which takes most of the time.
     systems
-        For a data set, the systems to take; by default all but the reference of the metrics.
+        The systems to use by data set; by default all but the reference of the metrics.
     n_jobs, rng, store, resume
-        As for `fewgold.simulate`.
+        As in `fewgold.simulate`.
     progress
-        Called with the name of a data set, the number of finished tasks and of all of them.
+        Called with the name of a data set, the number of finished tasks and the total.
 
     Examples
     --------
@@ -707,7 +706,7 @@ def saldias(
     test = list(small)
     real = any(not name.startswith(DEMO) for name in data)
     for name in _TESTS if real else ():
-        with suppress(FileNotFoundError):  # these files need not be among the others
+        with suppress(FileNotFoundError):  # these files may be missing
             test.append(two_metrics(name, load(name, wanted.get(name))))
     main = ["table1", *(["table2"] if incremental else []), "table3", "table4"]
 
@@ -722,7 +721,7 @@ def saldias(
             bounds=extra,
             n_jobs=n_jobs,
             progress=None if progress is None else lambda k, n: progress(label, k, n),
-            # A folder each: starting afresh must not clear what another has just finished.
+            # One folder each: starting afresh must not clear what another has just finished.
             store=None if store is None else Path(store) / label.replace("/", "-"),
             resume=resume,
         )

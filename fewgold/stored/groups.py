@@ -360,7 +360,7 @@ def score_bins(view: TableView, score: str, bins: int, size: int) -> MergedGroup
 
 
 def score_cells(view: TableView, score: str, size: int, in_cell: int, most: int) -> Groups:
-    """Cells of a fine histogram, about as many rows in each, at most two to the power ``most``.
+    """Cells of a fine histogram with about equal numbers of rows, at most 2 to the ``most``.
 
     ``score`` is standardised. x/(1+|x|) maps the whole line to the range from −1 to 1 using only
     basic arithmetic, which is identical in every engine to the last bit, so that far outliers take

@@ -78,7 +78,7 @@ def _root(file: str) -> str:
 
 
 def _address(file: str, *, exact: bool = False) -> str:
-    """A file as Spark knows it, wherever its own home folder is, and ``exact``, as no pattern."""
+    """A file's address for Spark; ``exact`` keeps it from being read as a pattern."""
     if "://" in file:
         return file
     place = str(Path(file).absolute())

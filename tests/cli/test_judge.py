@@ -53,7 +53,7 @@ def test_a_rated_sheet_brings_its_design(run: Run, rate: Callable[[str], None]) 
 def test_a_table(run: Run, judged: Path) -> None:
     result = run("judge", "judged.csv", "--human", "passed", "--judges", "llm,sure")
     assert "llm against people: 80 of 240 segments rated" in result.stdout
-    assert "difference of judges" in result.stdout
+    assert "difference between judges" in result.stdout
     assert "taken as a random part" in result.stderr
     rows = run("judge", "judged.csv", "--judge", "llm", "--format", "csv", "-q").stdout
     assert rows.startswith("judge,measure,rated,value,se,low,high\nllm,people,80,")

@@ -202,7 +202,7 @@ def test_metric_ratings_for_a_difference(run: Run) -> None:
     got = json.loads(run("plan", "--human-ratings", "700", *study, "--json").stdout)["sizes"]
     assert got == [{"human": 700, "metric": 4131}]
     text = run("plan", "--human-ratings", 700, *study).stdout
-    assert "700 human ratings and 4131 ratings by the metric alone" in text
+    assert "700 human ratings and 4131 metric-only ratings" in text
 
 
 def test_what_was_known_of_the_judge(run: Run) -> None:

@@ -232,7 +232,7 @@ def test_metrics_help_only_where_they_do() -> None:
     assert any("did not reduce" in note for note in left.notes)
     gaps = frame.assign(comet=frame["comet"].mask(frame["seg"] == "s299"))
     short = compare(gaps, metrics=["comet"], higher_is_better=False, **ROLES)
-    told = "metric 'comet' has no value for 3 of 900 outputs and was left out where it is missing"
+    told = "metric 'comet' has no value for 3 of 900 outputs and was not used for those systems"
     assert told in short.notes
     pd.testing.assert_frame_equal(short.differences(), plain.differences())
 

@@ -45,7 +45,7 @@ def test_two_crossed_columns_are_segments_and_systems(number: str) -> None:
     found = _seen(_bots(number))
     assert "no-ids" not in found.codes
     (said,) = [f for f in found.findings if f.code == "crossed-columns"]
-    assert said.what == "rows are told apart by “Fall-Nr” and “Modell” together"
+    assert said.what == "rows are identified by “Fall-Nr” and “Modell” together"
     first = found.next_commands[0].text
     assert first.startswith("fewgold select bots.csv ")
     assert "--shared --id Fall-Nr --system Modell" in first

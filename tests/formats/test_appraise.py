@@ -61,7 +61,7 @@ def test_every_kind_of_line(tmp_path: Path) -> None:
     assert got.ratings[1].details["batch"] == "3"
     assert got.notes == (
         "1 lines are scores of whole documents: not counted.",
-        "1 lines are made worse on purpose: not counted.",
+        "1 lines are deliberately degraded: not counted.",
         "1 lines are references: not counted.",
         "1 lines are repeats: not counted.",
     )

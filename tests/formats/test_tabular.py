@@ -732,4 +732,4 @@ def test_details_that_json_cannot_hold_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(lines)
     found = formats.read(tmp_path / "a.jsonl")
     assert [r.segment for r in found.ratings] == ["b"]
-    assert [r.why for r in found.rejected] == ["has details that are no plain JSON."]
+    assert [r.why for r in found.rejected] == ["has details that are not plain JSON."]

@@ -62,7 +62,7 @@ def test_paired_and_human_ratings() -> None:
     every = measurable_difference(**STUDY)
     half = measurable_difference(**STUDY | {"human": 100}, paired=100)
     assert half > every
-    # Without ratings by the metric alone it makes no difference who else rated the item.
+    # Without metric-only ratings it makes no difference who else rated the item.
     alone = STUDY | {"metric": 0}
     assert measurable_difference(**alone) == pytest.approx(
         float(measurable_difference(**alone | {"human": 100}, paired=100)), rel=1e-12

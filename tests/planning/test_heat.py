@@ -25,7 +25,7 @@ def test_every_cell_has_its_number() -> None:
     assert said == ["0.800", "0.400", "0.310", "0.200", "0.050", "–"]
     assert [t.get_text() for t in ax.get_xticklabels()] == ["0", "500", "25,000"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "1,000"]
-    assert ax.get_xlabel() == "ratings by the metric alone"
+    assert ax.get_xlabel() == "metric-only ratings"
     assert ax.get_ylabel() == "human ratings"
 
 

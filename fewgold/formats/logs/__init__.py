@@ -1,4 +1,4 @@
-"""Logs of evaluation tools: outputs with the scores of judges, as tables to choose from.
+"""Logs of evaluation tools: outputs with judges' scores, as tables to sample from.
 
 >>> from fewgold.formats import logs
 >>> "inspect" in logs.names()
@@ -17,7 +17,7 @@ from fewgold.formats.logs.base import EvalLog, HumanScore, LogFile, LogFormat, O
 
 __all__ = ["EvalLog", "HumanScore", "LogFormat", "Output", "get", "names", "read", "recognise"]
 
-# In the order in which they are asked whether a file is theirs: the choosy ones first.
+# In the order in which they are tried on a file: the most specific first.
 _WHERE = {
     "inspect": "inspect:Inspect",
     "promptfoo": "promptfoo:Promptfoo",
@@ -28,18 +28,18 @@ _WHERE = {
     "mlflow": "mlflow:MLflow",
     "langfuse": "platforms:Langfuse",
 }
-# Those that may be CSV; for other files of text there is no need to load the rest.
+# Formats that may be CSV; other text files need only these loaded.
 _TABLES = ("promptfoo", "langsmith", "mlflow", "langfuse")
 
 
 def names() -> tuple[str, ...]:
-    """The names of all logs that are known."""
+    """The names of all known log formats."""
     return tuple(_WHERE)
 
 
 @cache
 def get(name: str) -> LogFormat:
-    """The log format of that name."""
+    """The log format with this name."""
     if name not in _WHERE:
         raise UnknownNameError("evaluation log", name, _WHERE)
     module, _, cls = _WHERE[name].partition(":")
@@ -49,7 +49,7 @@ def get(name: str) -> LogFormat:
 
 
 def recognise(path: str | Path) -> LogFormat | None:
-    """Whose log a file (or folder) is, judged by its content; None if it is nobody's."""
+    """The log format of a file (or folder), judged by its content; None if it is not a log."""
     probe = Probe(path)
     if not probe.path.exists():
         return None
@@ -60,7 +60,7 @@ def recognise(path: str | Path) -> LogFormat | None:
 
 
 def read(path: str | Path, format: str | None = None) -> EvalLog:
-    """The outputs in a log, its format recognised unless given; refuses one that is not whole."""
+    """Read the outputs in a log, recognising its format unless given; refuses unreadable rows."""
     found = recognise(path) if format is None else get(format)
     if found is None:
         raise UnknownNameError("evaluation log", str(path), _WHERE)

@@ -1,4 +1,4 @@
-"""What every evaluation log comes to: one row per output, with its judges as metrics."""
+"""The common form of evaluation logs: one row per output, with its judges as metrics."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ _DEEPEST = 12
 
 @dataclass(frozen=True)
 class Output:
-    """One output of one system, as a log has it.
+    """One output of one system, as in a log.
 
     Parameters
     ----------
     id
-        What the log calls the item (sample, test case, example). The same for all systems, and for
-        repeated samples of one item.
+        The id of the item (sample, test case, example) in the log; the same for all systems, and
+        for repeated samples of one item.
     system
         The model or variant that made the output, or an empty string.
     document
         The conversation that the item belongs to, or an empty string.
     replicate
-        Which of several samples of one item it is; empty where the log does not say.
+        Which of several samples of one item it is; empty if the log does not say.
     scores
-        What scorers and judges gave, by name; whatever the log holds, not yet numbers.
+        The scores of scorers and judges by name, as in the log, not yet as numbers.
     human
-        What people gave, by name.
+        Human scores, by name.
     keep
-        Further columns, such as the name by which the tool takes scores back.
+        Further columns, such as the ids the tool needs to import scores.
     """
 
     id: str
@@ -82,7 +82,7 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class EvalLog:
-    """All that a log holds, every row of it accounted for.
+    """The content of a log, with every row accounted for.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class EvalLog:
     rows
         Samples, test cases, runs or events: what the log counts.
     used
-        Rows that outputs were made of; several may make one output.
+        Rows that became outputs; several may form one output.
     outputs
         The outputs, in the order of the log.
     context
@@ -99,7 +99,7 @@ class EvalLog:
     rejected
         Rows that could not be read.
     notes
-        What a reader should know.
+        Remarks for the reader.
     """
 
     format: str
@@ -121,7 +121,7 @@ class EvalLog:
             )
 
     def require(self, path: str) -> None:
-        """Refuse a log without outputs, or one of which a row cannot be read."""
+        """Refuse a log without outputs or with unreadable rows."""
         if self.rejected:
             first = self.rejected[0]
             raise DataError(
@@ -188,14 +188,14 @@ class EvalLog:
         frame = pd.DataFrame({n: pd.Series(v, dtype=_kind(v)) for n, v in columns.items()})
         if "document" not in columns:
             return frame
-        # Repeats of an item, and turns of a conversation, lie together.
+        # Repeats of an item, and turns of a conversation, are kept together.
         place = {name: k for k, name in reversed(list(enumerate(columns["document"])))}
         order = sorted(range(len(frame)), key=lambda k: place[columns["document"][k]])
         return frame.iloc[order].reset_index(drop=True)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What a person should know about the log."""
+        """Remarks about the log, as sentences."""
         found = [f"an evaluation log of {self.title}", *self.notes]
         if self._replicated:
             items = len({o.id for o in self.outputs})
@@ -207,7 +207,7 @@ class EvalLog:
 
 
 def _kept(value: Any) -> Any:
-    """A value as it is, but for numbers that are none, or that nobody could write."""
+    """A value unchanged, except for numbers that are not finite or cannot be written."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 1 << 1000:
@@ -220,7 +220,7 @@ def _kind(cells: Sequence[Any]) -> Any:
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
-    """A name that no column has yet."""
+    """An unused column name."""
     used, made, k = set(taken), name, 2
     while made in used:
         made, k = f"{name}.{k}", k + 1
@@ -228,7 +228,7 @@ def _free(name: str, taken: Iterable[str]) -> str:
 
 
 def metric_name(name: str, column: Sequence[Any] = ()) -> str:
-    """What the table calls a scorer: as the log does, unless that may be taken for people's scores.
+    """A scorer's column name: as in the log, unless it could be mistaken for human scores.
 
     >>> metric_name("includes"), metric_name("Faithfulness"), metric_name("score")
     ('includes', 'metric.Faithfulness', 'metric.score')
@@ -244,7 +244,7 @@ def metric_name(name: str, column: Sequence[Any] = ()) -> str:
 
 
 def number(value: Any) -> float | None:
-    """A score as a number: pass and yes are 1, fail and no are 0; None where there is no number.
+    """A score as a number: pass and yes are 1, fail and no are 0; None if it is not a number.
 
     >>> number(True), number("Fail"), number("0.5"), number("B")
     (1.0, 0.0, 0.5, None)
@@ -268,7 +268,7 @@ def number(value: Any) -> float | None:
 
 
 def as_scores(values: Sequence[Any]) -> list[Any]:
-    """A column of scores: numbers, with NaN for none; as text if some value is no number."""
+    """A column of scores: numbers, NaN if missing; text if some value is not a number."""
     known = [None if is_empty(v) or _is_nan(v) else v for v in values]
     found = [None if v is None else number(v) for v in known]
     if any(f is None and v is not None for f, v in zip(found, known, strict=True)):
@@ -281,7 +281,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def mean(values: Iterable[Any]) -> Any:
-    """The mean of several scores of one name; the first where some are no numbers."""
+    """The mean of several scores with one name; the first if some are not numbers."""
     known = [v for v in values if not is_empty(v) and not _is_nan(v)]
     numbers = [number(v) for v in known]
     if len(known) < 2 or any(n is None for n in numbers):
@@ -330,12 +330,12 @@ def label(value: Any) -> str:
 
 
 def _sound(text: str) -> str:
-    """Without halves of characters, which no file can hold."""
+    """Text without lone surrogates, which no file can hold."""
     return text.encode("utf-8", "replace").decode() if re.search("[\ud800-\udfff]", text) else text
 
 
 def said(value: Any, depth: int = 0) -> str:
-    """What a person reads of a prompt or a reply: text, messages one after the other, else JSON.
+    """A prompt or reply in readable form: text, messages one after the other, else JSON.
 
     >>> said([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}])
     'user: Hi\\n\\nassistant: Hello.'
@@ -373,7 +373,7 @@ def said(value: Any, depth: int = 0) -> str:
 
 
 def parsed(value: Any) -> Any:
-    """What a cell of CSV holds as JSON, such as ``{"question": …}``; else the cell as it is."""
+    """The content of a CSV cell as JSON, such as ``{"question": …}``; else the cell as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
         try:
             return json.loads(value)
@@ -383,7 +383,7 @@ def parsed(value: Any) -> Any:
 
 
 def at(value: Any, *path: str | int) -> Any:
-    """What lies at a place in nested objects and lists, or None.
+    """The value at a path in nested objects and lists, or None.
 
     >>> at({"a": [{"b": 1}]}, "a", 0, "b"), at({"a": 1}, "b", "c")
     (1, None)
@@ -405,16 +405,16 @@ def objects(value: Any) -> list[Mapping[str, Any]]:
 
 
 def raw(value: Any) -> str:
-    """The beginning of a row, for the sentence that rejects it."""
+    """The beginning of a row, for its rejection message."""
     text = _sound(dumped(value))
     return text if len(text) <= _MOST_RAW else f"{text[:_MOST_RAW]}…"
 
 
-# What is in a file -------------------------------------------------------------------------------
+# The content of a file ----------------------------------------------------------------------------
 
 
 class LogFile:
-    """A file that may be a log: its beginning, and all of it when that is asked for."""
+    """A file that may be a log: its beginning, and its whole content on demand."""
 
     def __init__(self, probe: Probe) -> None:
         self.probe = probe
@@ -501,7 +501,7 @@ class LogFile:
 
 
 class Gathered:
-    """Outputs as a reader finds them, with what became of each row."""
+    """Collects the outputs found by a reader, and what became of each row."""
 
     def __init__(self, form: LogFormat) -> None:
         self._form = form
@@ -548,11 +548,11 @@ class HumanScore:
 class LogFormat(ABC):
     """The log of one evaluation tool. Instances have no state."""
 
-    #: What the command line calls it.
+    #: Its name on the command line.
     name: ClassVar[str]
-    #: What people call it.
+    #: Its readable name.
     title: ClassVar[str]
-    #: How files are called that take scores back to the tool; none where it reads none.
+    #: Description of files that return scores to the tool; None if it cannot import any.
     takes: ClassVar[str] = ""
 
     @abstractmethod
@@ -561,7 +561,7 @@ class LogFormat(ABC):
 
     @abstractmethod
     def read(self, file: LogFile) -> EvalLog:
-        """The outputs in a log, every row accounted for."""
+        """Read the outputs in a log, with every row accounted for."""
 
     def write(
         self,
@@ -571,24 +571,24 @@ class LogFormat(ABC):
         name: str,
         result: Mapping[str, float],
     ) -> None:
-        """Scores of people in a form that the tool takes.
+        """Write human scores in a form that the tool can import.
 
-        Where it takes none, a table with a row for each score and the names by which the tool
-        knows the output, to join with its own results.
+        If it cannot import scores, write a table with one row per score and the tool's ids of the
+        output, to join with its results.
 
         Parameters
         ----------
         path
-            The log from which the scored outputs came.
+            The log with the scored outputs.
         scores
-            Each score, by the id and the system that the table of the log has.
+            Each score, with the id and system from the log's table.
         out
             The file to write.
         name
-            What to call the scores.
+            Name of the scores.
         result
             The estimated score of all outputs (``value``, ``se``, ``low``, ``high``), if known;
-            only tools with a place for it get it.
+            only used by tools with a place for it.
         """
         rows = []
         for output, score in matched(self.read(LogFile(Probe(path))), scores):
@@ -603,14 +603,14 @@ class LogFormat(ABC):
         separator = {".csv": ",", ".tsv": "\t"}.get(out.suffix)
         if separator is None:
             raise DataError(
-                f"{self.title} reads no scores back, so they are written as a table to join: a "
-                f".csv, .tsv or .jsonl file; got {str(out)!r}."
+                f"{self.title} cannot import scores, so they are written as a table to join: "
+                f"expected a .csv, .tsv or .jsonl file; got {str(out)!r}."
             )
         cells = [[cell(row.get(n, ""), separator) for n in names] for row in rows]
         write_texts({out: as_text([names, *cells], separator)})
 
 
-#: Columns by which a tool knows an output.
+#: Columns that identify an output in the tool.
 JOINS = ("run_id", "trace_id", "observation_id", "sample_uuid", "result_id", "testIdx",
          "promptIdx", "doc_hash", "name", "task")  # fmt: skip
 
@@ -622,7 +622,11 @@ def matched(log: EvalLog, scores: Sequence[HumanScore]) -> list[tuple[Output, Hu
         by[name, output.system] = output
         by.setdefault((name, ""), output)
     strange = [s.id for s in scores if (s.id, s.system) not in by]
-    refuse("have scores and are not in the log", strange, "Is it another log? Name it with --log.")
+    refuse(
+        "have scores but are not in the log",
+        strange,
+        "Do they belong to another log? Name it with --log.",
+    )
     return [(by[s.id, s.system], s) for s in scores]
 
 
@@ -632,7 +636,7 @@ def lines_of(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def steady_id(*parts: str) -> str:
-    """An id that is the same each time, so that a score that is sent twice replaces itself."""
+    """A reproducible id, so that a score that is sent twice replaces itself."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, "\x1f".join(("fewgold", *parts))))
 
 

@@ -1,4 +1,4 @@
-"""Test runs of DeepEval: the JSON that it keeps in a results folder."""
+"""Test runs of DeepEval: the JSON in its results folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _METRICS = ("metricsData", "metrics_data", "metricsMetadata")
 
 
 class DeepEval(LogFormat):
-    """DeepEval. A test case is an item; so is a whole conversation, which is judged as one."""
+    """DeepEval. A test case is an item, and so is a whole conversation, which is judged as one."""
 
     name = "deepeval"
     title = "DeepEval"

@@ -1,4 +1,4 @@
-"""Logs that benchmarks leave: lm-evaluation-harness samples, and OpenAI evals events."""
+"""Logs of benchmarks: lm-evaluation-harness samples, and OpenAI evals events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fewgold.formats.logs.base import (
     said,
 )
 
-# Fields of a sample that are no metrics.
+# Fields of a sample that are not metrics.
 _SAMPLE = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
     "doc_hash", "prompt_hash", "target_hash", "task_name", "system_instruction",
@@ -47,7 +47,7 @@ class LmEval(LogFormat):
         )
 
     def read(self, file: LogFile) -> EvalLog:
-        """One output for each document, with a metric for each metric and filter."""
+        """Read one output per document, with one metric per metric and filter."""
         found = Gathered(self)
         paths = _sample_files(file.path) if file.probe.is_folder else [file.path]
         tasks = [_task_of(p) for p in paths]
@@ -72,7 +72,7 @@ def _task_of(path: Path) -> str:
 
 
 def _model(path: Path) -> str:
-    """The model, as the file of results beside the samples says."""
+    """The model, from the results file next to the samples."""
     named = _SAMPLES.fullmatch(path.name)
     beside = path.with_name(f"results_{named[2]}.json") if named and named[2] else None
     if beside is None or not beside.is_file():
@@ -100,7 +100,7 @@ def _task(found: Gathered, file: LogFile, where: str, task: str, several: bool) 
     sampled = 0
     for doc, made in rows.items():
         names = [name for name, _ in made]
-        # A file that was written twice has each filter twice: these are repeats.
+        # If a file was written twice, each filter occurs twice: these are repeats.
         times = max(names.count(name) for name in names)
         for time in range(times):
             scores: dict[str, Any] = {}
@@ -134,9 +134,9 @@ def _metrics(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _texts(row: Mapping[str, Any]) -> tuple[str, str, int]:
-    """What was asked, what came, and how many responses there are.
+    """The prompt, the response, and the number of responses.
 
-    Where likelihoods choose among continuations, the likeliest is the response.
+    If likelihoods choose among continuations, the most likely one is the response.
     """
     asked = row.get("arguments")
     calls: list[Any] = list(asked.values()) if isinstance(asked, Mapping) else []

@@ -32,7 +32,7 @@ from fewgold.formats.logs.base import (
 )
 from fewgold.io import write_texts
 
-# Correct, incorrect, partially correct, no answer: how Inspect itself counts them.
+# Correct, incorrect, partially correct and no answer, with Inspect's own values.
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _MOST_BYTES = 2_000_000_000
 _ATTACHED = re.compile(r"attachment://([0-9a-zA-Z]{8,64})")
@@ -94,10 +94,10 @@ class Inspect(LogFormat):
         name: str,
         result: Mapping[str, float],
     ) -> None:
-        """A copy of the log with a score of people on each rated sample.
+        """Write a copy of the log with a human score on each rated sample.
 
-        Its results get one more scorer: the mean of the ratings and, where known, the estimate of
-        all samples with its interval.
+        Its results get one more scorer: the mean of the ratings and, if known, the estimate for all
+        samples with its interval.
         """
         if path.is_dir():
             raise DataError(
@@ -128,7 +128,7 @@ class Inspect(LogFormat):
 
 
 def _score(scores: Sequence[HumanScore]) -> dict[str, Any]:
-    """What people said of a sample, as a score."""
+    """The human ratings of a sample, as a score."""
     raters = sorted({s.rater for s in scores} - {""})
     comments = [s.comment for s in scores if s.comment]
     return {
@@ -209,7 +209,7 @@ def _opened(path: Path) -> tuple[Mapping[str, Any], list[tuple[str, Any]]]:
         if not isinstance(samples, list):
             raise DataError(
                 f"{str(path)!r} is a log of Inspect AI without samples. Run the evaluation with "
-                "samples logged, or take the log of a run that was completed."
+                "samples logged, or use the log of a completed run."
             )
         return whole, [(f"sample {k}", s) for k, s in enumerate(samples, 1)]
     try:
@@ -218,8 +218,8 @@ def _opened(path: Path) -> tuple[Mapping[str, Any], list[tuple[str, Any]]]:
     except (zipfile.BadZipFile, OSError, EOFError, zlib.error, NotImplementedError,
             RuntimeError, ValueError) as error:  # fmt: skip
         raise DataError(
-            f"cannot read {str(path)!r}: the zip file is damaged or packed in a way that is not "
-            f"known here ({error}). Write it again with: inspect log convert --to json."
+            f"cannot read {str(path)!r}: the zip file is damaged or compressed with an unknown "
+            f"method ({error}). Write it again with: inspect log convert --to json."
         ) from None
     header: dict[str, Any] = {}
     for name in ("_journal/start.json", "start.json", "results.json", "header.json"):
@@ -237,7 +237,7 @@ def _opened(path: Path) -> tuple[Mapping[str, Any], list[tuple[str, Any]]]:
 
 
 def _parts(packed: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, Any]]:
-    """The JSON files in a log; of a file that is there twice the last, as Inspect reads it."""
+    """The JSON files in a log; if a file occurs twice, the last one, as in Inspect."""
     wanted = {i.filename: i for i in packed.infolist() if i.filename.endswith(".json")}
     size = sum(i.file_size for i in wanted.values())
     if size > _MOST_BYTES:
@@ -254,12 +254,12 @@ def _parts(packed: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, Any]]:
                 yield name, f"is not JSON: {error}"
 
 
-#: The method of packing that newer versions of Inspect use; Python knows it from 3.14 on.
+#: The compression method of newer versions of Inspect; Python supports it from 3.14.
 _ZSTANDARD = 93
 
 
 def _unpacked(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """A file of a log, also where it is packed with Zstandard."""
+    """A file of a log, decompressed even if it uses Zstandard."""
     try:
         return packed.read(info)
     except NotImplementedError:
@@ -269,7 +269,8 @@ def _unpacked(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         import pyarrow as pa
     except ImportError:
         raise NotImplementedError(
-            "it is packed with Zstandard, which needs pip install 'fewgold[parquet]' or Python 3.14"
+            "it is compressed with Zstandard, which needs pip install 'fewgold[parquet]' or "
+            "Python 3.14"
         ) from None
     packed.fp.seek(info.header_offset)
     head = packed.fp.read(30)  # the local header, which ends with the lengths of what follows
@@ -336,7 +337,7 @@ def _scores(sample: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _by_people(name: str, score: Any) -> bool:
-    """Whether a score was given by people: so called, or written back by fewgold."""
+    """Whether a score was given by people: named accordingly, or written by fewgold."""
     return name.lower().startswith("human") or at(score, "metadata", "scored_by") == "people"
 
 

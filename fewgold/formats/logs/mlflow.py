@@ -84,7 +84,7 @@ class MLflow(LogFormat):
             if asked is None and not id_:
                 found.reject(place, "it has neither inputs nor a trace_id.", raw)
                 continue
-            # Rows of one input are repeats of one item; tables without ids have nothing else.
+            # Rows with the same input are repeats of one item, since tables have no other ids.
             key = dumped([asked, _of(flat, _TARGETS)]) if asked is not None else id_
             base = seen.setdefault(key, id_ or str(k))
             found.use(_output(flat, base, id_))
@@ -158,7 +158,7 @@ def _rows(file: LogFile) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A trace as a row: what its info and its root span say."""
+    """A trace as a row, from its info and its root span."""
     info = row["info"]
     spans = objects(at(row, "data", "spans"))
     root = next((s for s in spans if not s.get("parent_id") and not s.get("parent_span_id")), {})

@@ -124,7 +124,7 @@ class Langfuse(LogFormat):
         name: str,
         result: Mapping[str, float],
     ) -> None:
-        """One object per score, as the public API takes it."""
+        """Write one object per score, for the public API."""
         rows = []
         for output, score in matched(self.read(LogFile(Probe(path))), scores):
             place = {"traceId": output.keep["trace_id"]}
@@ -140,7 +140,7 @@ class Langfuse(LogFormat):
 
 
 def _peek(file: LogFile) -> Any:
-    """The whole file where it is one JSON object that may hold traces; else None."""
+    """The whole file if it is one JSON object that may hold traces; else None."""
     probe = file.probe
     if probe.is_folder or not probe.is_text or not probe.text.lstrip().startswith("{"):
         return None
@@ -299,13 +299,13 @@ class LangSmith(LogFormat):
         name: str,
         result: Mapping[str, float],
     ) -> None:
-        """The arguments of ``Client.create_feedback``, an object per score."""
+        """Write the arguments of ``Client.create_feedback``, one object per score."""
         rows = []
         for output, score in matched(self.read(LogFile(Probe(path))), scores):
             if not output.keep.get("run_id"):
                 raise DataError(
                     f"{str(path)!r} does not say which run made the output {score.id!r}, and "
-                    "feedback is about runs. Take an export with the ids of the runs."
+                    "feedback is about runs. Use an export with run ids."
                 )
             told = {"comment": score.comment} if score.comment else {}
             rater = {"source_info": {"rater": score.rater}} if score.rater else {}

@@ -85,7 +85,7 @@ class Promptfoo(LogFormat):
             if not test and held is None:
                 found.reject(place, "it has neither testIdx nor vars.", row)
                 continue
-            # Repeats of a test case have numbers of their own and the same variables.
+            # Repeats of a test case have their own numbers and the same variables.
             told = dumped(at(row, "testCase", "assert")) if held in (None, {}) else ""
             base = first.setdefault(
                 f"{variables}{told}{label(row.get('description'))}", test or str(len(first))
@@ -214,7 +214,7 @@ def _conversation(row: Mapping[str, Any]) -> str:
 
 
 def _chat(prompt: Any) -> Any:
-    """A prompt as messages where it is a JSON list of them."""
+    """A prompt as messages if it is a JSON list of them."""
     found = parsed(prompt)
     return found if isinstance(found, list) and objects(found) else prompt
 
@@ -240,12 +240,12 @@ _BESIDE = ("status", "score", "named scores", "grader reason", "comment")
 
 
 def _plain_name(name: str) -> str:
-    """A heading without what tells repeated ones apart."""
+    """A heading without the suffix of repeated ones."""
     return re.sub(r"(\s*\(\d+\)|[._]\d+)$", "", name.strip()).lower()
 
 
 def _beside(header: Sequence[str], place: int) -> dict[str, int]:
-    """Newer files: columns after an output that say what graders said of it."""
+    """Columns after an output with the graders' results, in newer files."""
     found: dict[str, int] = {}
     for k in range(place + 1, len(header)):
         name = _plain_name(header[k])
