@@ -61,7 +61,7 @@ def test_what_is_no_criterion_is_said(text) -> None:
 
 
 def test_a_criterion_is_named_once() -> None:
-    with pytest.raises(FewgoldError, match="there twice"):
+    with pytest.raises(FewgoldError, match="given twice"):
         parse_criteria(["a:1-5", "a"])
 
 
@@ -96,7 +96,7 @@ def test_a_top_up_joins_the_earlier_ratings_of_every_criterion(study) -> None:
     assert sample.n == 80
     np.testing.assert_array_equal(both["adequacy"].scores, gold["adequacy"][sample.indices])
     np.testing.assert_array_equal(both["fluency"].scores, gold["fluency"][sample.indices])
-    with pytest.raises(DataError, match="earlier ratings of 'fluency' are not there"):
+    with pytest.raises(DataError, match="earlier ratings of 'fluency' are missing"):
         rate(waves, new, SCALES)
 
 
