@@ -165,7 +165,8 @@ def test_rates_known_before_where_verdicts_are_missing() -> None:
     assert float(found.sd) == pytest.approx(float(np.sqrt(mass @ (values - mean) ** 2)), rel=1e-9)
     np.testing.assert_allclose(found.cdf(values), np.cumsum(mass), atol=1e-10)
     assert any(
-        "40 of 400 rows have no judge: only human ratings are used for these" in n for n in rates.notes
+        "40 of 400 rows have no judge: only human ratings are used for these" in n
+        for n in rates.notes
     )
     # As an estimator, one draw or several.
     pool = Pool.from_table(filled(frame.reset_index(names="id"), ["judge"]), id="id",

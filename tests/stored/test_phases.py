@@ -389,7 +389,9 @@ def test_what_is_refused_says_what_to_take(files):
     with StoredPool(files, **COLUMNS, texts=["doc"]) as pool:
         with pytest.raises(DesignError, match=r"this pool is on disk\. Use docs-balanced"):
             Incremental().draw(pool, 20)
-        with pytest.raises(DesignError, match=r"name the column of your strata as the document column"):
+        with pytest.raises(
+            DesignError, match=r"name the column of your strata as the document column"
+        ):
             Balanced(by=ByColumn("doc")).draw(pool, 20)
     none = StoredPool(files, id="id", document="doc")
     with none, pytest.raises(DesignError, match=r"needs automatic metrics, .* or take docs-sys"):
