@@ -318,14 +318,14 @@ def test_keys_win_over_ids(tmp_path: Path) -> None:
     ("value", "why"),
     [
         ('"3,5"', "write 3.5"),
-        ("abc", "no number"),
-        ("nan", "no number"),
-        ("inf", "no number"),
+        ("abc", "not a number"),
+        ("nan", "not a number"),
+        ("inf", "not a number"),
         ("1e999", "finite"),
-        ("1_000", "no number"),
-        ("0x10", "no number"),
-        ("#DIV/0!", "no number"),
-        ("True", "no number"),
+        ("1_000", "not a number"),
+        ("0x10", "not a number"),
+        ("#DIV/0!", "not a number"),
+        ("True", "not a number"),
     ],
 )
 def test_odd_scores_are_rejected(tmp_path: Path, value: str, why: str) -> None:

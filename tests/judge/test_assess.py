@@ -174,7 +174,7 @@ def test_slices_by_two_columns() -> None:
     assert (both.rated, both.size) == (alone.rated, alone.size)
     assert both.figures["kappa"].value == pytest.approx(alone.figures["kappa"].value)
     assert "topic, long" in found.summary()
-    with pytest.raises(DataError, match="slices; 30 at most"):
+    with pytest.raises(DataError, match="slices, but at most 30"):
         whole(table.assign(many=np.arange(N) % 20), judges="judge", by=["topic", "many"])
 
 
@@ -314,7 +314,7 @@ def test_tables_that_cannot_be_used() -> None:
     table = frame()
     with pytest.raises(DataError, match="holds no scores"):
         assess_table(table, human="topic", judges="judge")
-    with pytest.raises(DataError, match="nobody rated"):
+    with pytest.raises(DataError, match="there are no ratings"):
         assess_table(table.assign(human=np.nan), human="human", judges="judge")
     with pytest.raises(UnknownNameError, match="unknown column 'nope'"):
         assess_table(table, human="human", judges="nope")
