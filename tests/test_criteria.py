@@ -104,7 +104,7 @@ def test_scores_and_criteria_must_have_the_same_names(study) -> None:
     sample = SimpleRandom().draw(study[0], 5, rng=1)
     with pytest.raises(UnknownNameError, match="style"):
         rate(sample, {"fluency": np.ones(5)}, ["style"])
-    with pytest.raises(DataError, match="scores of style"):
+    with pytest.raises(DataError, match="scores for style"):
         rate(sample, {"fluency": np.ones(5), "style": np.ones(5)}, ["fluency"])
     frame = pd.DataFrame({"fluency": 1.0, "style": 2.0}, index=sample.ids)
     assert list(rate(sample, frame)) == ["fluency", "style"]

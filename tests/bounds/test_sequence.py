@@ -106,7 +106,7 @@ def test_the_monitor_is_the_path(rule, metric):
     monitor = sequence.Monitor(
         pool, "mqm", 1.5, confidence=0.9, metric=metric, rule=rule, upper=0.6
     )
-    assert monitor.interval == LIMITS and not monitor.stop and "go on" in monitor.summary()
+    assert monitor.interval == LIMITS and not monitor.stop and "continue" in monitor.summary()
     for k in range(90):
         before = monitor
         monitor = monitor.add(ratings.scores[k], id=ids[k])
