@@ -61,7 +61,7 @@ def test_what_is_no_criterion_is_said(text) -> None:
 
 
 def test_a_criterion_is_named_once() -> None:
-    with pytest.raises(FewgoldError, match="there twice"):
+    with pytest.raises(FewgoldError, match="given twice"):
         parse_criteria(["a:1-5", "a"])
 
 

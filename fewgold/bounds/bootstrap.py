@@ -204,8 +204,8 @@ class RaoWu(Replicated):
     name: ClassVar[str] = "rao-wu"
     kind: ClassVar[str] = "approximate"
     assumes: ClassVar[str] = (
-        "any design and estimate, a working model of documents where these were spread; scores "
-        "that are not very skewed"
+        "any design and estimate, with a working model of documents if these were spread; "
+        "scores that are not very skewed"
     )
     reference: ClassVar[str] = (
         "Rao and Wu (1988), Resampling inference with complex survey data, JASA 83"

@@ -57,7 +57,7 @@ def test_from_a_table_of_systems_to_a_ranking(run: Run, systems: pd.DataFrame) -
     begun = run("init", "study", "outputs.csv", "--system", "system", *LIMITS,
                 "--texts", "engine,source,output")  # fmt: skip
     assert "3 (nightowl, skylark, kingfisher), all on the same segments" in begun.stdout
-    assert "'engine' tells which system an output is of" in begun.stderr
+    assert "'engine' reveals the system of an output" in begun.stderr
     chosen = run("select", "study", "--budget", 20, "-o", "to_rate.csv").stdout
     assert "Chose 20 of 60 segments" in chosen and "60: those of 3 systems" in chosen
     rate("study", systems, 50)

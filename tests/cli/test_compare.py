@@ -169,7 +169,7 @@ def test_a_table_on_stdin(run, systems) -> None:
         (("sheet.csv", "--system", "model"), 2, "brings the columns with it"),
         (("sheet.csv", "--human", "points"), 3, "has no column 'points'"),
         (("gone.csv",), 3, "there is no file"),
-        (("single.csv",), 3, "holds one system only. Its score"),
+        (("single.csv",), 3, "holds one system only. Get its score"),
     ],
 )  # fmt: skip
 def test_errors(run, systems, arguments, code, sentence) -> None:

@@ -96,7 +96,7 @@ def test_commands_on_one_score_ask_which_criterion(run, files) -> None:
     run(*SELECT, *CRITERIA, "--strategy", "random")
     files("s.csv")
     stop = ["stop", "s.csv", "--tolerance", "1", "--limits", "1,5"]
-    assert "Say which one with --human" in run(*stop, code=3).output
+    assert "Choose one with --human" in run(*stop, code=3).output
     assert run(*stop, "--human", "fluency").output
     assert "give one of the two" in run(
         "estimate", "s.csv", "--human", "fluency", "--criteria", "adequacy", code=2
@@ -129,5 +129,5 @@ def test_several_systems_are_compared_one_criterion_at_a_time(run, files) -> Non
     sheet = pd.read_csv("s.csv", dtype=str)
     assert list(sheet.columns)[-2:] == ["fluency", "adequacy"]
     sheet.assign(fluency=[3, 4] * 20, adequacy=[50, 40] * 20).to_csv("s.csv", index=False)
-    assert "Say which one with --human" in run("compare", "s.csv", code=3).output
+    assert "Choose one with --human" in run("compare", "s.csv", code=3).output
     assert run("compare", "s.csv", "--human", "adequacy").output

@@ -87,7 +87,7 @@ def test_percent_is_a_share(run: Run) -> None:
         (("--half-width", 1, "--limits", "5"), 2, "--limits must be"),
         (("--half-width", 1, "--sd", 2, "--strategies", "docs-opt+mean"), 3, "history"),
         (("--half-width", 1, "--pilot", "none.csv"), 3, "takes a sheet of fewgold select"),
-        (("--half-width", 1, "--alpha", 0.5, "--rho", 0.9), 3, "rho and eta go together"),
+        (("--half-width", 1, "--alpha", 0.5, "--rho", 0.9), 3, "give both rates of the metric"),
         (("--budget", 100), 2, "--metric-cost"),
         (("--half-width", 1, "--sd", 2, "--assurance", 0.8), 2, "--assurance goes with --pilot"),
         (("--difference", 1, "--history", "pool.csv"), 3, "differences of two systems"),
@@ -224,7 +224,7 @@ def test_how_many_more(run: Run, rate: Rate) -> None:
     for row in got["strategies"]:
         assert row["more"] == max(row["n"] - 200, 0)
     text = run(*asked, "--have", 200).stdout
-    assert "more: beside the 200 you have" in text and "docs-balanced+ridge" in text
+    assert "more: in addition to the 200 you have" in text and "docs-balanced+ridge" in text
     assert "the 200 ratings you have are enough for random+ridge" in text
     run("select", "pool.csv", "--budget", 50, "--strategy", "random+mean", "-o", "s.csv")
     rate("s.csv")

@@ -142,7 +142,7 @@ def test_ids_that_systems_do_not_share(run: Run, demo: pd.DataFrame) -> None:
         (
             ("demo.csv", "--score", "bleu", "--document", "system", "--system", "system"),
             3,
-            "need a column each",
+            "each need their own column",
         ),
         (("one.csv", "--score", "bleu"), 3, "at least two documents; got 1"),
         (("row.csv", "--score", "bleu"), 3, "at least two segments"),
