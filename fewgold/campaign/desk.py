@@ -560,7 +560,11 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     Documents come in a random order that the seed fixes: whoever stops half-way has then rated
     documents that chance chose, and not those that stand first in the pool.
     """
-    return _tasks_of(campaign, _wanted(campaign, which), context, masked)
+    wanted = _wanted(campaign, which)
+    made = _tasks_of(campaign, wanted, context, masked)
+    if which != "incomplete":
+        return made
+    return replace(made, each=max(_missing(campaign, wanted).values(), default=1))
 
 
 def tasks_for(
@@ -577,7 +581,7 @@ def tasks_for(
 def _wanted(campaign: Campaign, which: str) -> set[int]:
     """Places of the segments that are to be rated."""
     check_choice("which", which, WHICH)
-    pool, settings, drawn = campaign.pool, campaign.settings, campaign.store.drawn()
+    pool, drawn = campaign.pool, campaign.store.drawn()
     if not drawn.size:
         campaign.store.sample()  # an error, since nothing was drawn yet
     if which == "last":
@@ -587,13 +591,16 @@ def _wanted(campaign: Campaign, which: str) -> set[int]:
         names = set(campaign.unrated)
         return {p for p in wanted if str(pool.ids[p]) in names}
     if which == "incomplete":
-        raters = raters_of(campaign.answers(), settings).to_dict()
-        twice = campaign.store.for_two()
-        return {
-            p for p in wanted
-            if raters.get(id := str(pool.ids[p]), 0) < settings.each + (id in twice)
-        }  # fmt: skip
+        return {p for p, count in _missing(campaign, wanted).items() if count > 0}
     return wanted
+
+
+def _missing(campaign: Campaign, places: set[int]) -> dict[int, int]:
+    """How many raters these segments still need."""
+    settings, twice = campaign.settings, campaign.store.for_two()
+    raters = raters_of(campaign.answers(), settings).to_dict()
+    names = {p: str(campaign.pool.ids[p]) for p in places}
+    return {p: settings.each + (id in twice) - raters.get(id, 0) for p, id in names.items()}
 
 
 def _shared_out(
