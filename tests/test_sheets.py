@@ -538,6 +538,9 @@ def test_side_files_that_are_refused(pool: Pool, tmp_path: Path, change: Any, me
 
 
 def test_no_side_file(pool: Pool, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"there is no file '.*a.csv'"):
+        sheets.read_record(tmp_path / "a.csv.design.json")
+    (tmp_path / "a.csv").touch()
     with pytest.raises(DataError, match="there is no design file"):
         sheets.read_record(tmp_path / "a.csv.design.json")
     (tmp_path / "b.json").write_text("{")

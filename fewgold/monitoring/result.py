@@ -168,9 +168,9 @@ class Monitoring:
         level = f"{100 * self.confidence:.6g}%"
         over = "for ever" if self.looks is None else f"for {self.looks} batches"
         return (
-            f"low to high holds the score of one batch with {level}; low_all to high_all hold "
-            f"those of all batches together with {level}, {over} and however often one looks "
-            f"({self.line_kind})"
+            f"each interval holds the score of its batch with {level}; those for all batches "
+            f"(low_all to high_all) hold together with {level}, {over} and however often one "
+            f"looks ({self.line_kind})"
         )
 
     @property
