@@ -1,4 +1,4 @@
-"""The command ``fewgold``: parse, call the library, print. Nothing is computed here."""
+"""The command ``fewgold``: parses options, calls the library, prints. Computes nothing itself."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SETTINGS = "fewgold.toml"
 
 
 class _Commands(ShortHelpGroup):
-    """One place that turns errors into a sentence and an exit code."""
+    """Turns errors into a sentence and an exit code, in one place."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -71,7 +71,7 @@ class _Commands(ShortHelpGroup):
 
 
 class _Command(ShortHelpCommand):
-    """A command that shows that it is working when it takes long."""
+    """A command that shows that it is still working when it takes a while."""
 
     def invoke(self, ctx: Any) -> Any:
         name = str(self.name)
@@ -124,7 +124,7 @@ def root(
         False, "--version", "Show the version.", callback=_show_version, is_eager=True
     ),
 ) -> None:
-    """Score a whole test set from few human ratings.
+    """Score a whole test set from a few human ratings.
 
     [bold]select[/bold] chooses the segments that people should rate. [bold]estimate[/bold] combines
     their ratings with automatic metrics into a score, with an interval, for all segments.
@@ -133,15 +133,15 @@ def root(
 
 @functools.cache
 def _command() -> Any:
-    """All commands and their options, made once: it takes about as long as the imports here."""
+    """All commands and their options, built once because building takes as long as the imports."""
     return typer.main.get_command(app)
 
 
 def project_settings(folder: Path, environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Defaults of a project, which flags override, as a mapping for each command.
+    """Default options of the project, by command. Flags override them.
 
-    ``FEWGOLD_SELECT_BUDGET=5%`` goes before a table ``[select]`` with ``budget = "5%"`` in
-    ``fewgold.toml``. A name in the file that no option has is an error, not silence.
+    ``FEWGOLD_SELECT_BUDGET=5%`` overrides a table ``[select]`` with ``budget = "5%"`` in
+    ``fewgold.toml``. A name in the file that matches no option is an error.
     """
     path = folder / SETTINGS
     try:
@@ -173,7 +173,7 @@ def project_settings(folder: Path, environment: Mapping[str, str]) -> dict[str, 
 
 
 def _as_typed(value: Any) -> Any:
-    """A setting as one would type it: lists with commas."""
+    """A setting as it would be typed on the command line; lists become comma-separated."""
     if isinstance(value, list):
         return ",".join(map(str, value))
     return value if isinstance(value, bool) else str(value)
@@ -182,7 +182,7 @@ def _as_typed(value: Any) -> Any:
 def main() -> None:
     """Run the command with the settings of the current folder."""
     for which in ENDING:
-        # As an exception, so that what is temporary goes; what is ignored (nohup) stays ignored.
+        # Raises, so that temporary files are removed. Ignored signals (nohup) stay ignored.
         if signal.getsignal(which) is signal.SIG_DFL:
             signal.signal(which, lambda got, _: sys.exit(128 + got))
     for stream in (sys.stdin, sys.stdout):

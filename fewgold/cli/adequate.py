@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = "Columns"
-# The true success rate, when a metric or a judge makes mistakes
+# The true success rate when a metric or judge makes mistakes
 
 _COUNTS = "Counts instead of a file"
 _PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
@@ -29,8 +29,8 @@ RatedRows = Annotated[
     Literal["sample", "calibration"],
     described(
         "sample|calibration",
-        "Rated rows are a random sample (of each system), or were chosen otherwise and "
-        "tell how often the metric is right, no more.",
+        "Whether the rated rows are a random sample (of each system), or were chosen otherwise and "
+        "show only how often the metric is right.",
     ),
 ]
 
@@ -44,7 +44,7 @@ def alpha(
     file: str | None = argument(
         None,
         "[FILE]",
-        "Table in which people rated some rows and a metric all of them (- is stdin).",
+        "Table in which people rated some rows and a metric scored all of them (- is stdin).",
         show_default=False,
     ),
     human: str | None = option(
@@ -69,8 +69,9 @@ def alpha(
     threshold: str | None = option(
         None,
         "CUT|RULE",
-        "Metric scores that are a 1, such as '>=0.5'; equal or information, which the rated "
-        "rows choose; or bins instead of a cut, such as for a judge's probabilities.",
+        "Metric scores that count as adequate, such as '>=0.5'; equal or information to let the "
+        "rated rows choose the cut; or bins to use no cut, for example with a judge's "
+        "probabilities.",
     ),
     pairs: RatedRows = "sample",
     chosen: options.Chosen = None,
@@ -80,8 +81,8 @@ def alpha(
         options.Target | None,
         described(
             "pool|process",
-            "The rate of these very rows (default for a file), or of the system that made "
-            "them (default for counts).",
+            "Estimate the rate of exactly these rows (default for a file), or of the system that "
+            "produced them (default for counts).",
             show_default=False,
         ),
     ] = None,
@@ -114,11 +115,11 @@ def alpha(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate the success rate α from a judge that makes mistakes.
+    """Estimate the success rate α with a metric or judge that makes mistakes.
 
-    People rate some outputs as adequate or not, a metric or LLM judge all of them. The outputs that
-    both rated tell how often the metric is right on adequate outputs ([bold]ρ[/bold]) and on
-    inadequate ones ([bold]η[/bold]), and that corrects what it says of the others.
+    People rate some outputs as adequate or not; a metric or LLM judge rates all of them. The
+    outputs rated by both show how often the metric is right on adequate outputs ([bold]ρ[/bold])
+    and on inadequate ones ([bold]η[/bold]). This corrects its verdicts on the others.
 
     [bold]fewgold alpha judged.csv --human passed --metric judge[/bold]
 
@@ -134,7 +135,7 @@ def alpha(
             "tp=43,fn=18,fp=12,tn=29,metric=540/1000."
         )
     if (rho is None) != (eta is None):
-        raise typer.BadParameter("--rho and --eta go together: both rates are known, or neither.")
+        raise typer.BadParameter("--rho and --eta go together: give both rates or neither.")
     if prior is not None and rho is not None:
         raise typer.BadParameter("--prior is for rates that are not known; leave out --rho, --eta.")
     priors = None if rho is None or eta is None else Priors(rho=rho, eta=eta)
@@ -143,7 +144,7 @@ def alpha(
     target = target or ("pool" if counts is None else "process")
     if counts is not None:
         if any((human, metric, system, by, adequate, threshold, chosen, labels, on)):
-            raise typer.BadParameter("columns and cuts go with a FILE, not with --counts.")
+            raise typer.BadParameter("columns and cuts need a FILE; --counts has neither.")
         found = success_rates_of(_counts(counts, pairs), priors, target)
     else:
         assert file is not None
@@ -152,11 +153,11 @@ def alpha(
             note("no --metric, so only the human ratings are used", quiet)
         if chosen is not None and pairs == "calibration":
             raise typer.BadParameter(
-                "--chosen says that rated rows are a sample of the table, and --pairs calibration "
-                "that they are not: leave one of them out."
+                "--chosen says that the rated rows are a sample of the table, and --pairs "
+                "calibration says that they are not. Leave one of them out."
             )
         read = input.with_labels(file, parse.names(human), labels, on, quiet)
-        # A comma parts names, unless it is part of one.
+        # A comma separates names, unless it is part of one.
         judges = [metric] if metric and metric in read.columns else parse.names(metric)
         seen = input.understand(
             read, quiet, human=None if human is None else [human], system=system, texts=[],
@@ -189,8 +190,8 @@ def alpha(
         _show_alpha(console, frame, found.metric, target, level)
         if pairwise is not None:
             print(
-                f"\n{pairwise.summary()}\nSystems that answered the same inputs differ more surely "
-                "than this says: fewgold compare."
+                f"\n{pairwise.summary()}\nIf the systems answered the same inputs, fewgold compare "
+                f"finds smaller differences."
             )
         for path in written:
             print(f"written: {path}")
@@ -260,9 +261,9 @@ def _show_alpha(
         )  # fmt: skip
     out.print(shown)
     out.print(
-        "\npeople: share of adequate among the rated; metric: share that it says, taken at its "
-        "word; corrected: posterior mean and sd; ρ, η: share of rated adequate and inadequate "
-        "items that the metric recognises."
+        "\npeople: share of rated items that are adequate; metric: share that the metric calls "
+        "adequate; corrected: posterior mean and sd; ρ, η: share of the rated adequate and "
+        "inadequate items that the metric recognises."
     )
 
 
@@ -270,11 +271,13 @@ def _cell(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.2f}"
 
 
-# How well metrics tell adequate from inadequate, system by system
+# How well metrics separate adequate from inadequate outputs, by system
 
 ThresholdRule = Annotated[
     Literal["equal", "information"],
-    described("NAME", "Threshold: equal (least |ρ-η|) or information (K)."),
+    described(
+        "NAME", "How to choose the threshold: equal (smallest |ρ-η|) or information (largest K)."
+    ),
 ]
 
 
@@ -301,11 +304,11 @@ def roc(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show how well metrics tell adequate outputs from others.
+    """Show how well metrics separate adequate outputs from the rest.
 
-    A threshold turns a metric into yes and no. ρ is the share of adequate
-    outputs that it then recognises, η that of inadequate ones, K how much
-    it tells (0 to 1), and the AUC sums up all thresholds.
+    A threshold turns a metric into yes or no. ρ is the share of adequate outputs that it then
+    recognises, η the share of inadequate ones. K measures how informative it is (0 to 1). The AUC
+    summarises all thresholds.
 
     Example: [bold]fewgold roc rated.csv --human mqm --adequate '<=0'[/bold]
     """

@@ -1,4 +1,4 @@
-"""Begin here: ``fewgold demo``, ``doctor`` and ``strategies``."""
+"""First commands for a new user: ``fewgold demo``, ``doctor`` and ``strategies``."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from fewgold.pool import Pool
 
 
-# The whole way on embedded data, where the truth is known
+# A whole study on built-in data whose true score is known
 
 PLAIN = "random+mean"
-#: What the table compares: each idea by itself, then both together.
+#: What the table compares: each idea alone, then both together.
 SHOWN = {
     PLAIN: "plain random; mean",
     "docs-sys+mean": "spread; mean",
@@ -30,13 +30,15 @@ SHOWN = {
     "docs-sys+ridge": "spread; corrected mean",
     "docs-balanced+ridge": "balanced; corrected mean",
 }
-#: Intervals of the mean of a plain random sample, from none to the paper's.
+#: Intervals for the mean of a plain random sample.
 INTERVALS = ("student", "auto", "star", "hoeffding")
 
 
 def demo(
     kind: str = option(
-        "ende", "ende|zhen", "Built-in data: metrics agree with people less (ende) or more (zhen)."
+        "ende",
+        "ende|zhen",
+        "Built-in data whose metrics agree with people less (ende) or more (zhen).",
     ),
     system: str = option("alpha", "NAME", "Which of the systems to score."),
     budget: str = option("5%", "N|P%", "How many segments to rate, such as 100 or 5%."),
@@ -46,8 +48,8 @@ def demo(
     save: str | None = option(
         None,
         "FOLDER",
-        "Write the data instead, to try the other commands: pool.csv, and human.csv with "
-        "what people think of each segment.",
+        "Write the data to FOLDER instead, to try the other commands: pool.csv, and human.csv with "
+        "the human score of each segment.",
     ),
     output: Output = "text",
     json: Json = False,
@@ -72,7 +74,7 @@ def demo(
     chosen = registry.strategy(name, pool)
 
     def people(sample: Any) -> FloatArray:
-        # The ratings that the chosen segments would get.
+        # The ratings that people would give the chosen segments.
         return np.asarray(gold[sample.indices])
 
     progress(f"one study with {name} …", quiet)
@@ -156,7 +158,9 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
         ("truth", f"{result['truth']:.2f}  the mean over all {result['pool_size']:,}"),
     ]:
         out.print(f"  [cyan]{label:<13}[/cyan] {what}")
-    out.print(f"\n[bold]The same study {result['draws']} times[/bold], each with other segments")
+    out.print(
+        f"\n[bold]The same study {result['draws']} times[/bold], each with a different sample"
+    )
     wide = out.width >= 74
     texts = ["strategy", *(["chosen how; scored how"] if wide else [])]
     table = _table(texts, ["typical\nerror", "worth\nratings", "holds\ntruth"])
@@ -175,18 +179,18 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
         out,
         [
             ("spread", "taken evenly from all documents"),
-            ("balanced", "spread, and their metrics average as those of the whole set"),
-            ("corrected", "moved by what the metrics say of the segments not rated"),
+            ("balanced", "spread, with the same metric averages as the whole set"),
+            ("corrected", "adjusted by the metrics of the segments nobody rated"),
             ("typical error", "how far the estimate is from the truth, on average"),
-            ("worth ratings", f"plain random ratings that would do as well as these {n}"),
-            ("holds truth", "how often the 95% interval holds it; 95% would be ideal"),
+            ("worth ratings", f"how many plain random ratings would do as well as these {n}"),
+            ("holds truth", "how often the 95% interval contains the truth; 95% would be ideal"),
         ],
     )
     out.print()
     worth = result["worth"]
     if worth > n:
         out.print(
-            f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
+            f"So [bold]{n} ratings are worth about {worth:.0f} plain random ones[/bold]: "
             f"about {1 - n / worth:.0%} of the annotation is saved.\n"
             f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
             f"{result['draws']} repetitions; --draws {5 * result['draws']} tells more closely.)"
@@ -194,17 +198,17 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
     else:
         out.print(f"So here {name} does no better than a plain random sample of {n}.")
     out.print(
-        f"\n[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
-        "fewgold uses"
+        f"\n[bold]How certain is it?[/bold] 95% intervals of {PLAIN}; fewgold uses "
+        f"[cyan]auto[/cyan]"
     )
     table = _table(["interval", "promise"], ["half of\nits width", "holds\ntruth"])
     for row in result["intervals"]:
         width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
         table.add_row(row["bound"], row["kind"], width, holds)
     out.print(table)
-    out.print("\n[bold]With your own data[/bold], a table with a row a segment:")
+    out.print("\n[bold]With your own data[/bold], a table with one row per segment:")
     out.print("  [green]fewgold select pool.csv --budget 100 -o sample.csv[/green]")
-    out.print("  (have the column [cyan]score[/cyan] of sample.csv filled in)")
+    out.print("  (people fill in the column [cyan]score[/cyan] of sample.csv)")
     out.print("  [green]fewgold estimate sample.csv[/green]")
 
 
@@ -222,7 +226,7 @@ def _table(texts: list[str], numbers: list[str]) -> Table:
 
 
 def _save(folder: str, kind: str, system: str, json: bool) -> None:
-    """The pool with texts, and apart from it what people think."""
+    """Write the pool with its texts, and the human scores in a separate file."""
     from pathlib import Path
 
     import pandas as pd
@@ -249,7 +253,7 @@ def _save(folder: str, kind: str, system: str, json: bool) -> None:
     show(json, {"files": names, "segments": len(pool)}, lambda out: out.print(told))
 
 
-# What a file is, what is wrong with it, and the command to run next
+# What a file is, its problems, and the command to run next
 
 
 def doctor(
@@ -260,7 +264,9 @@ def doctor(
         "tool, or a folder.",
     ),
     human: str | None = option(
-        None, "COLUMN", "Human scores, if the name does not tell; A,B are a rater each."
+        None,
+        "COLUMN",
+        "Column of human scores, if its name is unclear; A,B for one column per rater.",
     ),
     id: options.Id = None,
     document: options.Document = None,
@@ -271,7 +277,7 @@ def doctor(
     json: Json = False,
     quiet: bool = flag(False, "--quiet", "Print only the findings and the next command.", "-q"),
 ) -> None:
-    """Check a file: what it is, what is wrong, what to run next.
+    """Check a file: what it is, what is wrong with it, and what to run next.
 
     Exit code 0: fine; 1: usable, but read the warnings; 3: not usable as it is.
 
@@ -291,7 +297,7 @@ def doctor(
         raise typer.Exit(found.exit_code)
 
 
-# What can be chosen, a line each
+# The strategies, one per line
 
 
 def strategies(
@@ -357,18 +363,19 @@ def _show_strategies(
         table.add_column(style="cyan", no_wrap=True)
         table.add_column()
         for row in rows:
-            # The variants of the paper are for those who reproduce it: a line is enough.
+            # Variants of the paper are only needed to reproduce it, so one line is enough.
             if row["kind"] == kind and not row["name"].endswith("-printed"):
                 star = " *" if row["name"] in (first, second, "auto") else "  "
                 table.add_row(f" {star}{row['name']}", Text(row["about"]))
         out.print(table)
         out.print()
-    where = "for this pool" if pool is not None else "where there are metrics"
+    where = "for this pool" if pool is not None else "for tables with metrics"
     out.print(f"A strategy joins two with a plus. Recommended {where}: [green]{best}[/green] (*).")
     if pool is None:
         out.print("cv-METRIC corrects by a single metric, such as docs-sys+cv-comet.")
         out.print(
-            "alpha-METRIC takes a metric of 0 and 1; alpha-comet>=0.5, alpha-comet:bins others."
+            "alpha-METRIC takes a metric of 0 and 1; for others, alpha-comet>=0.5 or "
+            "alpha-comet:bins."
         )
     out.print("cv-sklearn:package.module:Class takes any other regressor with fit and predict.")
-    out.print("Names that end in -printed follow the paper to the letter: --json lists them.")
+    out.print("Names ending in -printed follow the paper exactly; --json lists them.")

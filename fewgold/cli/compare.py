@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fewgold.comparison import Comparison, SlicedComparison
     from fewgold.io.columns import Roles
 
-_COLUMNS = "What the columns mean (a sheet of select --shared needs none of them)"
+_COLUMNS = "What the columns mean (not needed for a sheet of select --shared)"
 _SHEET = "A sheet of select --shared"
 _MOST = 15  # pairs to print
 
@@ -39,7 +39,7 @@ Files = Annotated[
     typer.Argument(
         metavar="FILE...",
         help="A campaign, the rated sheet, or any table with one row per segment and system; - is "
-        "CSV on stdin. Several files hold one system each, which is called as its file.",
+        "CSV on stdin. Several files hold one system each, named after the file.",
         show_default=False,
     ),
 ]
@@ -61,26 +61,24 @@ def compare(
         None, "COLUMN", "Column of document names ('none' to use none).", panel=_COLUMNS
     ),
     metrics: str | None = option(
-        None, "A,B,…", "Automatic metrics; none for none.", panel=_COLUMNS
+        None, "A,B,…", "Metric columns ('none' to use none).", panel=_COLUMNS
     ),
     rater: str | None = option(
         None, "COLUMN", "Column of rater names, if several people rated.", panel=_COLUMNS
     ),
     rated_only: bool = flag(
-        False, "--rated-only", "Use the rated rows only. The others must be missing by chance."
+        False, "--rated-only", "Use only the rated rows. The others must be missing at random."
     ),
     orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
     waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
-    pool: str | None = option(
-        None, "POOL", "Where the pool is now, if it has moved.", panel=_SHEET
-    ),
+    pool: str | None = option(None, "POOL", "New path of the pool, if it has moved.", panel=_SHEET),
     design: str | None = option(None, "FILE", "Side file, if not beside the sheet.", panel=_SHEET),
     target: Annotated[
         options.Target | None,
         described(
             "WHAT",
-            "pool: the segments of the table; process: new text like it. Default: pool, or "
-            "process where every segment is rated.",
+            "pool: the segments of the table; process: new text like them. Default: pool, or "
+            "process if every segment is rated.",
         ),
     ] = None,
     unit: Unit = None,
@@ -91,7 +89,7 @@ def compare(
     labels: options.LabelFile = None,
     on: options.LabelKey = None,
     higher_is_better: bool | None = options.direction(
-        None, "Default: read from the name of the column or scale, or from the metrics."
+        None, "Default: guessed from the name of the column or scale, or from the metrics."
     ),
     no_control: bool = flag(
         False, "--no-control", "Use no metrics, even if they would narrow the intervals."
@@ -111,10 +109,10 @@ def compare(
 ) -> None:
     """Compare systems that people rated, and rank them.
 
-    Differences are taken segment by segment, which is far more precise
-    than comparing two scores. Reads a campaign, a sheet of select --shared,
-    or any table with a row for each segment and system; where the score is
-    empty nobody rated. Systems on outputs of their own: one file for each.
+    Differences are taken segment by segment, which is far more precise than comparing two scores.
+    Reads a campaign, a sheet of select --shared, or any table with one row per segment and
+    system; an empty score means not rated. For systems with outputs for different inputs, give
+    one file each.
 
     Example: [bold]fewgold compare rated.csv --human mqm --system system[/bold]
     """
@@ -141,7 +139,7 @@ def compare(
             "--no-control": no_control or None,
         }  # fmt: skip
         if labels is not None or on is not None:
-            raise typer.BadParameter("--labels belongs to a single file.")
+            raise typer.BadParameter("--labels works with a single file only.")
         roles = named | {"orientation": signs}
         settings |= {"by": parse.names(by), "least": least}
         result = _several(files, humans, id, roles, settings, given, chosen, quiet)
@@ -165,10 +163,12 @@ def compare(
     side = sheets.design_path(file) if design is None else design
     if design is not None or (file != "-" and Path(side).is_file()):
         if (chosen or labels or on) is not None:
-            raise typer.BadParameter("--chosen is for tables; a sheet knows how it was drawn.")
+            raise typer.BadParameter(
+                "--chosen is for tables; a sheet records how its segments were drawn."
+            )
         if signs or any(named[k] is not None for k in ("document", "system", "metrics")):
             raise typer.BadParameter(
-                "the side file of the sheet brings the columns with it: leave out --system, "
+                "the side file of the sheet says what the columns are: leave out --system, "
                 "--document, --metrics and --orientation."
             )
         from fewgold.shared_sheets import load_shared, read_shared
@@ -186,7 +186,7 @@ def compare(
         }  # fmt: skip
     else:
         if pool is not None:
-            raise typer.BadParameter("--pool belongs to a sheet with its side file.")
+            raise typer.BadParameter("--pool is for a sheet with a side file.")
         named |= {"human": humans or None, "rater": rater, "orientation": signs}
         read = input.with_labels(file, humans, labels, on, quiet, raters=chosen is None)
         if chosen is not None:
@@ -201,7 +201,7 @@ def compare(
 def _compared(
     frame: pd.DataFrame, columns: dict[str, Any], settings: dict[str, Any]
 ) -> Comparison | SlicedComparison:
-    """The comparison of a table, within slices if these were asked for."""
+    """Compare the systems of a table, within slices if requested."""
     from fewgold import comparison
 
     settings = dict(settings)
@@ -214,7 +214,7 @@ def _compared(
 def _compared_samples(
     samples: dict[str, Any], settings: dict[str, Any]
 ) -> Comparison | SlicedComparison:
-    """The comparison of samples of their own, within slices if these were asked for."""
+    """Compare systems that each have a sample, within slices if requested."""
     from fewgold import comparison
 
     kept = {k: settings[k] for k in ("higher_is_better", "correction", "level")}
@@ -228,7 +228,7 @@ def _of_campaign(
     place: str, rated_only: bool, waves: int | None, by: list[str], least: int,
     settings: dict[str, Any],
 ) -> Comparison | SlicedComparison:  # fmt: skip
-    """The systems of a campaign by the answers so far, within slices if these were asked for."""
+    """Compare the systems of a campaign by the answers so far, within slices if requested."""
     from fewgold.campaign import Campaign
 
     gaps = "at-random" if rated_only else "wait"
@@ -267,7 +267,10 @@ def _finish(
         if left:
             from fewgold.comparison.result import needed_line
 
-            print("\nTo tell more of them apart (a difference as found, with a chance of 80 %):")
+            print(
+                "\nRatings needed to tell more of them apart (80% power, if the differences are "
+                "as found):"
+            )
             for row in left[:_MOST]:
                 print(f"  {needed_line(row)}")
         for path in written:
@@ -283,7 +286,7 @@ def _finish(
 
 
 def _ranking(result: Comparison) -> PaperTable:
-    """The ranking as a paper prints it: a line between groups that can be told apart."""
+    """The ranking as a paper prints it, with a line between groups that differ significantly."""
     from fewgold.comparison.result import decimals, findings
 
     scores, ranking = result.scores(), result.ranking()
@@ -317,7 +320,7 @@ def _several(
     chosen: str | None,
     quiet: bool,
 ) -> Comparison | SlicedComparison:
-    """One system per file: sheets with their side files, or tables that are joined to one."""
+    """Compare one system per file: sheets with side files, or tables joined into one."""
     import pandas as pd
 
     from fewgold import sheets
@@ -325,17 +328,19 @@ def _several(
 
     names = [Path(file).stem for file in files]
     if len(set(names)) < len(names):
-        raise typer.BadParameter("the files name the systems, so each needs a name of its own.")
+        raise typer.BadParameter(
+            "systems are named after the files, so each file needs a different name."
+        )
     drawn = [file != "-" and sheets.design_path(file).is_file() for file in files]
     if any(drawn) and not all(drawn):
         raise typer.BadParameter(
             f"{files[drawn.index(False)]} has no side file and {files[drawn.index(True)]} has one: "
-            "give sheets of select, or tables, but not both."
+            "give either sheets of select or tables, not both."
         )
     if not any(drawn):
         for used in ("--system", "--design", "--pool"):
             if given[used] is not None:
-                raise typer.BadParameter(f"{used} belongs to a single file.")
+                raise typer.BadParameter(f"{used} works with a single file only.")
         tables = [
             input.read_table(file, quiet, raters=True).assign(system=name)
             for file, name in zip(files, names, strict=True)
@@ -352,7 +357,7 @@ def _several(
     if named["document"] is not None or named["metrics"] is not None or named["orientation"]:
         unused.append("--document, --metrics or --orientation")
     if unused:
-        raise typer.BadParameter(f"{unused[0]} does not go with several sheets of select.")
+        raise typer.BadParameter(f"{unused[0]} cannot be used with several sheets of select.")
     samples = {}
     for file, name in zip(files, names, strict=True):
         record, sample = input.open_sheet(file, None, None, quiet)
@@ -368,10 +373,10 @@ def _several(
 def _labelled(
     read: pd.DataFrame, chosen: str, named: dict[str, Any], settings: dict[str, Any], quiet: bool
 ) -> Comparison | SlicedComparison:
-    """Systems with labels on some of their rows, which were chosen for each in the same way.
+    """Compare systems with labels on some rows, chosen in the same way for each system.
 
-    Where the same segments were chosen for all systems, they are compared segment by segment, else
-    each system has a sample of its own.
+    If the same segments were chosen for all systems, they are compared segment by segment;
+    otherwise each system is treated as a separate sample.
     """
     from dataclasses import replace
 
@@ -403,7 +408,7 @@ def _labelled(
     for name, part in found.table.groupby(found.table[system].astype(str), sort=False):
         own = read_labelled(part, **told)
         sample, scores = Sample.labelled(own)
-        if own.numbered:  # rows of different systems are never the same
+        if own.numbered:  # rows of different systems are different segments
             ids = np.array([f"{name}:{i}" for i in sample.pool.ids])
             sample = replace(sample, pool=replace(sample.pool, ids=ids))
         samples[str(name)] = Ratings(sample, scores, as_limits(settings["limits"]))
@@ -423,13 +428,13 @@ def _labelled(
     }  # fmt: skip
     if refused := [name for name, given in unused.items() if given]:
         raise typer.BadParameter(
-            f"{refused[0]} needs labels of the same segments for all systems, and here they differ."
+            f"{refused[0]} needs labels on the same segments for all systems, but here they differ."
         )
     return _compared_samples(samples, settings)
 
 
 def _system_of(found: Roles) -> str:
-    """The column of the systems; without one there is nothing to compare."""
+    """The column of the systems, which is required."""
     if found.system is None:
         from fewgold.errors import DataError
 
@@ -443,12 +448,12 @@ def _system_of(found: Roles) -> str:
 def _columns(
     read: pd.DataFrame, named: dict[str, Any], quiet: bool
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table, and which columns to take: as told, else as their names suggest."""
+    """The table and its columns, as given or else guessed from their names."""
     return _filled(input.understand(read, quiet, **named), named)
 
 
 def _filled(found: Roles, named: dict[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table with metrics that have no gaps, and its columns."""
+    """The table after the gaps in its metrics are filled, and its columns."""
     from fewgold import io
 
     system = _system_of(found)
@@ -513,7 +518,7 @@ def _show(out: Console, result: Comparison) -> None:
         out.print(Text(sentence))
     for sentence in result.remarks:
         out.print(Text.assemble(("note: ", "yellow"), sentence))
-    out.print("\nTo cite how the numbers were made:")
+    out.print("\nTo cite these numbers:")
     out.print(Text(f"  {result.signature()}"), soft_wrap=True)
 
 
@@ -541,7 +546,7 @@ def _differences(out: Console, result: Comparison, level: str) -> None:
     place = {name: k for k, name in enumerate(result.ranking()["system"])}
     if len(frame) > _MOST:
         near = frame["second"].map(place) - frame["first"].map(place) == 1
-        out.print(f"Differences of neighbours (--format csv lists all {len(frame)}):")
+        out.print(f"Differences between neighbours (--format csv lists all {len(frame)}):")
         frame = frame[near]
     digits = decimals(float(frame["se"].min()))
     shown = table("difference", "", level, "P(better)", "p, corrected", wrap=1)

@@ -27,19 +27,19 @@ WIDTH = 80
 
 
 def fail(sentence: str) -> NoReturn:
-    """Say what is wrong with the data and leave."""
+    """Print what is wrong with the data, and exit."""
     print(f"error: {sentence}", file=sys.stderr)
     raise typer.Exit(BAD_DATA)
 
 
 def say(sentence: str, quiet: bool) -> None:
-    """Say something on stderr that is not a result."""
+    """Print a message on stderr that is not part of the result."""
     if not quiet:
         print(sentence, file=sys.stderr)
 
 
 def note(sentence: str, quiet: bool) -> None:
-    """The same, marked as a note."""
+    """Print a note on stderr."""
     say(f"note: {sentence}", quiet)
 
 
@@ -49,12 +49,13 @@ def notes(sentences: Iterable[str], quiet: bool) -> None:
 
 
 def no_plots(quiet: bool, what: str = "plots") -> None:
-    """Say why nothing is drawn."""
+    """Print why nothing is drawn."""
     note(f'no {what} without matplotlib. pip install "fewgold[plots]"', quiet)
 
 
 def draw(plot: Callable[[], Any], path: Path | None, quiet: bool) -> list[Path]:
-    """Draw a figure into a file, and name it; without matplotlib say so and go on."""
+    """Draw a figure into a file, and return its path. Without matplotlib, print a note and go
+    on."""
     if path is None:
         return []
     from fewgold.plots import save
@@ -68,7 +69,7 @@ def draw(plot: Callable[[], Any], path: Path | None, quiet: bool) -> list[Path]:
 
 
 def save_all(result: Any, folder: Path | None, quiet: bool) -> list[Path]:
-    """Let a result write its files into a folder; say so if figures are not among them."""
+    """Let a result write its files into a folder. Print a note if figures cannot be drawn."""
     written: list[Path] = [] if folder is None else result.save(folder)
     if folder is not None and not any(path.suffix == ".png" for path in written):
         no_plots(quiet)
@@ -76,7 +77,7 @@ def save_all(result: Any, folder: Path | None, quiet: bool) -> list[Path]:
 
 
 def print_summary(summary: str, written: Sequence[Path]) -> None:
-    """A text for people, and the files that were written."""
+    """Print text for people, and the files that were written."""
     print(summary)
     if written:
         print(f"\nwritten: {', '.join(map(str, written))}")
@@ -84,25 +85,25 @@ def print_summary(summary: str, written: Sequence[Path]) -> None:
 
 @contextmanager
 def resumable(store: Path | None) -> Iterator[None]:
-    """Say where the finished cells are if a long run is interrupted."""
+    """If a long run is interrupted, print where the finished cells are."""
     try:
         yield
     except KeyboardInterrupt:
         if store is not None:
             kept = f"the cells finished so far are in {store}"
-            print(f"\ninterrupted; {kept}. Go on with --resume.", file=sys.stderr)
+            print(f"\ninterrupted; {kept}. Continue with --resume.", file=sys.stderr)
         raise
 
 
 def sheet_suffix() -> str:
-    """How a proposed sheet ends: a workbook where one can be written."""
+    """Extension of a suggested sheet: a workbook if one can be written."""
     from importlib.util import find_spec
 
     return ".csv" if find_spec("openpyxl") is None else ".xlsx"
 
 
 def progress(sentence: str, quiet: bool) -> None:
-    """Say what takes time, where somebody is looking; the line is overwritten."""
+    """Show on a terminal what is running, on a line that is overwritten."""
     if not quiet and sys.stderr.isatty():
         print(f"\r\x1b[K{sentence}", end="", file=sys.stderr, flush=True)
 
@@ -127,9 +128,9 @@ def emit(
     text: Callable[[Console], None],
     paper: Callable[[], PaperTable] | None = None,
 ) -> None:
-    """Print a result: the whole record as JSON, its rows as a table, or text for people.
+    """Print a result: the whole record as JSON, its rows as a table, or plain text.
 
-    ``paper`` makes the table that a paper would print, for LaTeX; by default that of all rows.
+    ``paper`` builds the table that a paper would print, for LaTeX; the default has all rows.
     """
     if how == "json":
         print(to_json(record))
@@ -147,7 +148,7 @@ def emit(
 
 
 def show(json: bool, record: Mapping[str, Any], text: Callable[[Console], None]) -> None:
-    """Print a result as JSON or as text for people."""
+    """Print a result as JSON or plain text."""
     emit("json" if json else "text", record, [], text)
 
 
@@ -156,26 +157,26 @@ def to_json(record: Mapping[str, Any]) -> str:
     return json.dumps(plain_value(record), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-#: Heads, rows (None is a line between groups of rows), and remarks for whoever sets it.
+#: Column heads, rows (None draws a line between groups), and remarks for the typesetter.
 PaperTable = tuple[Sequence[str], Sequence[Sequence[str] | None], Sequence[str]]
 
 
 def escape(text: str) -> str:
-    """Text that rich prints as it is."""
+    """Escapes text so that rich prints it unchanged."""
     from rich.markup import escape as escaped
 
     return escaped(text)
 
 
 def quoted(text: str) -> str:
-    """A word for a shell, for rich to print."""
+    """Quotes a word for the shell, and escapes it for rich."""
     return escape(shlex.quote(text))
 
 
 def table(*heads: str, left: int = 1, wrap: int = 0) -> Table:
-    """An empty table without lines: the first ``left`` columns are texts, the others numbers.
+    """An empty table without lines. The first ``left`` columns hold text, the others numbers.
 
-    The first ``wrap`` columns may take several lines.
+    Text may wrap in the first ``wrap`` columns.
     """
     from rich.table import Table
 
@@ -186,7 +187,7 @@ def table(*heads: str, left: int = 1, wrap: int = 0) -> Table:
 
 
 def pairs(out: Console, lines: Sequence[tuple[str, str]]) -> None:
-    """A list of names and what belongs to them, in two columns."""
+    """Names and their values, in two columns."""
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -200,14 +201,15 @@ def pairs(out: Console, lines: Sequence[tuple[str, str]]) -> None:
 
 
 def remarks(out: Console, sentences: Sequence[str]) -> None:
-    """Sentences that a reader must see, each with its lines under one another."""
+    """Bullet points, with wrapped lines indented."""
     if sentences:
         pairs(out, [("[yellow]note:[/yellow]", escape(sentence)) for sentence in sentences])
 
 
 @contextmanager
 def progress_bars(quiet: bool) -> Iterator[Any]:
-    """Progress on stderr, where somebody is looking: ``show(name, done, total)``, a bar a name."""
+    """Progress bars on stderr, if it is a terminal: ``show(name, done, total)``, one bar per
+    name."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -235,7 +237,7 @@ def progress_bars(quiet: bool) -> Iterator[Any]:
 
 
 class _Noticing:
-    """A stream that tells when something is written to it."""
+    """A stream that notes when something is written to it."""
 
     def __init__(self, stream: Any, before: Callable[[str], None]) -> None:
         self._stream, self._before = stream, before
@@ -252,8 +254,8 @@ class _Noticing:
 def working(name: str, quiet: bool, after: float = 2.0) -> Iterator[None]:
     """Show on a terminal that a command is still working once it has been silent for a while.
 
-    The line goes away as soon as anything else is printed. Bars and sentences of ``progress`` take
-    its place: it never appears while one of them is on the screen.
+    The line disappears as soon as anything else is printed, and is not shown while a progress bar
+    is on the screen.
     """
     if quiet or not sys.stderr.isatty():
         yield

@@ -1,4 +1,4 @@
-"""Estimates of several criteria, as commands print them."""
+"""Prints estimates of several criteria."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def answer(told: dict[str, Any], how: OutputFormat) -> None:
 
 
 def _show(out: Console, told: dict[str, Any]) -> None:
-    """Criteria side by side, and how they are correlated."""
+    """Criteria side by side, and their correlations."""
     rows = told["criteria"]
     size = rows[0]["pool_size"]
     what = f"share with a score {told['adequate']}" if told["adequate"] else "mean score"
@@ -59,10 +59,9 @@ def _show(out: Console, told: dict[str, Any]) -> None:
     out.print()
     if told["simultaneous"]:
         out.print(
-            f"Intervals of scores hold for all criteria together (each at {100 * told['level']:.4g}"
-            " %)."
+            f"The intervals hold for all criteria together (each at {100 * told['level']:.4g} %)."
         )
     remarks(out, told["notes"])
-    out.print("\nTo cite how the numbers were made:")
+    out.print("\nTo cite these numbers:")
     for row in rows:
         out.print(f"  {escape(row['criterion'])}: {escape(row['signature'])}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``fewgold datasets``: tables of real ratings, made from clones of public repositories."""
+"""``fewgold datasets``: builds tables of real ratings from clones of public repositories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Action = Annotated[
     typer.Argument(metavar="build", help="What to do: build the tables.", show_default=False),
 ]
 Folder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Where the tables go.", show_default=False)
+    Path, typer.Argument(metavar="DIR", help="Folder to write the tables to.", show_default=False)
 ]
 
 
@@ -31,9 +31,9 @@ def datasets(
     clones: Annotated[
         Path, described("CLONES", "Folder with clones of the public repositories.", "--from")
     ],
-    only: str | None = option(None, "A,B,…", "Tables to make, such as frank; all by default."),
+    only: str | None = option(None, "A,B,…", "Tables to build, such as frank. Default: all."),
     fail: bool = flag(
-        False, "--fail", "Exit with 1 if a table is incomplete, or not as its checksums say."
+        False, "--fail", "Exit with 1 if a table is incomplete or does not match its checksums."
     ),
     json: Json = False,
     quiet: Quiet = False,
@@ -42,7 +42,7 @@ def datasets(
 
     Clone the public repositories into one folder, each under its own name, and name that folder
     with --from. Nothing is downloaded. Columns whose repository is missing are left out and
-    listed; the others are compared with checksums.
+    listed; the others are checked against checksums.
 
     Example: [bold]fewgold datasets build data --from clones[/bold]
     """
@@ -77,7 +77,7 @@ def _show(out: Console, made: list[Built], folder: Path, absent: list[str]) -> N
         out.print(f"[yellow]missing:[/yellow] {escape(reason)}", soft_wrap=True)
         out.print(f"  for {escape(', '.join(columns))}")
     if lacking and absent:
-        out.print("\nClone what is missing into the folder of --from:")
+        out.print("\nClone the missing repositories into the folder given by --from:")
         for name in absent:
             out.print(f"  git clone {REPOSITORIES[name]}", soft_wrap=True)
     if any(one.rows for one in made):

@@ -1,4 +1,4 @@
-"""``fewgold estimate``: from a rated sheet to a score for the whole pool."""
+"""``fewgold estimate``: turns a rated sheet into a score for the whole pool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fewgold.missing import PartialRatings
     from fewgold.sample import Ratings
 
-#: Intervals of a posterior.
+#: Kinds of interval of a posterior.
 _TAILS = ("equal", "hdi")
 
 
@@ -39,7 +39,7 @@ def estimate(
     human: str | None = option(
         None,
         "COLUMN",
-        "Column of scores; the mean of several with A,B, who must all have rated every row.",
+        "Column of scores. A,B takes the mean of several, which must all be filled in.",
     ),
     id: options.SheetId = "id",
     estimator: options.Estimator = None,
@@ -47,19 +47,19 @@ def estimate(
     bound: str | None = option(
         None,
         "NAME",
-        "How the interval is made: auto (default), student, or a guaranteed one such as "
-        "star; fewgold strategies lists them. For alpha: equal (default) or hdi, too.",
+        "Method for the interval: auto (default), student, or a guaranteed one such as star; "
+        "fewgold strategies lists them. For alpha also equal (default) or hdi.",
     ),
     prior: str | None = option(
         None,
         "tp=N,…|rho=M@N,…",
-        "For alpha: what was known of the metric before, as for fewgold alpha.",
+        "For alpha: what you knew of the metric before, as for fewgold alpha.",
     ),
     limits: options.ScaleEnds = None,
     adequate: str | None = option(
         None,
         "CUT",
-        "Share of segments with such a score, for instance '>=4': these are a 1, all others a 0.",
+        "Estimate the share of segments with such a score, for example '>=4'.",
         "--share",
         "--adequate",
     ),
@@ -74,10 +74,10 @@ def estimate(
     plot: slices.Forest = None,
     gaps: rated_study.Gaps = "wait",
     waves: int | None = option(
-        None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
+        None, "K", "In a campaign: use only the first K waves, which must be fully rated.", min=1
     ),
     system: options.OneSystem = None,
-    higher_is_better: bool | None = options.direction(None, "Default: read from the ratings."),
+    higher_is_better: bool | None = options.direction(None, "Default: taken from the ratings."),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
     on: options.LabelKey = None,
@@ -96,13 +96,13 @@ def estimate(
 
     Example: [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
 
-    Labels that exist: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
+    Existing labels: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
     several = parse.criteria("--criteria", criteria)
     if several and human is not None:
         raise typer.BadParameter(
-            "--human A,B is the mean of several raters, --criteria A,B are several criteria side "
-            "by side: give one of the two."
+            "--human A,B takes the mean of several raters, and --criteria A,B estimates several "
+            "criteria side by side. Give one of the two."
         )
     passing = parse.cut("--share or --adequate", adequate)
     asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
@@ -116,7 +116,7 @@ def estimate(
             if whole.systems:
                 if asked or several or passing is not None:
                     raise typer.BadParameter(
-                        "this campaign holds several systems: name one with --system."
+                        "this campaign has several systems: name one with --system."
                     )
                 _each_system(whole, estimator, gaps, level, waves, "json" if json else output)
                 return
@@ -145,7 +145,7 @@ def estimate(
     if rated is not None:
         if asked:
             raise typer.BadParameter(
-                "--by, --quantile and the like take one criterion at a time: name it with "
+                "--by, --quantile and the like work with one criterion at a time: name it with "
                 "--criteria."
             )
         facts = {
@@ -161,12 +161,12 @@ def estimate(
 
         if gaps == "bounds":
             raise typer.BadParameter(
-                "--gaps bounds is for the mean of the whole pool only. Leave it out, or --by and "
-                "other answers than the mean."
+                "--gaps bounds is for the mean of the whole pool only. Leave it out, or leave out "
+                "--by, --quantile and the like."
             )
         if target == "process" and asked.total:
             raise typer.BadParameter(
-                "--total is the sum over the segments of this pool; leave out --target process."
+                "--total adds up the segments of this pool; leave out --target process."
             )
         ratings = ratings_for(partial, made, gaps)
         facts = {
@@ -195,7 +195,7 @@ def _each_system(
     whole: Campaign, estimator: str | None, gaps: rated_study.Gaps, level: float | None,
     waves: int | None, how: options.OutputFormat,
 ) -> None:  # fmt: skip
-    """The score of each of several systems by itself."""
+    """The score of each system separately."""
     from fewgold.campaign.study import waves_to_use
 
     rows = []
@@ -221,7 +221,8 @@ def _each_system(
             shown.add_row(escape(row["system"]), value, interval, half, str(row["n"]))
         out.print(shown)
         out.print(
-            "\nEach score by itself. Differences are surer than these intervals show: "
+            "\nThese intervals are for each score alone. Differences are more precise than they "
+            "suggest: "
             f"[green]fewgold compare {quoted(_place(whole))}[/green]"
         )
 
@@ -235,7 +236,7 @@ def _place(campaign: Campaign) -> str:
 
 
 def _random_error(ratings: Ratings, target: options.Target) -> float | None:
-    """Standard error of the mean of a plain random sample of as many ratings, about."""
+    """Approximate standard error of the mean of a plain random sample of the same size."""
     n, size = ratings.n, len(ratings.sample.pool) if target == "pool" else math.inf
     if n < 2:
         return None
@@ -246,8 +247,9 @@ def _random_error(ratings: Ratings, target: options.Target) -> float | None:
 
 
 def _informed(chosen: Estimator, prior: str | None) -> Estimator:
-    """The binary model with what was known before; the share stays as it is unless it is named."""
-    if prior is None:  # without loading the binary model
+    """The binary model with the given priors. The prior of the share changes only if it is
+    given."""
+    if prior is None:  # avoids loading the binary model
         return chosen
     priors = parse.priors(prior)
     assert priors is not None
@@ -270,7 +272,7 @@ def _made(
     level: float,
     target: options.Target,
 ) -> dict[str, Any]:
-    """The record of the estimate; an error of the bound says what to type."""
+    """The record of the estimate. An error of the bound says which option to give."""
     from fewgold.errors import DesignError
     from fewgold.estimators import Mean
     from fewgold.missing import estimate as estimated
@@ -287,8 +289,8 @@ def _made(
         result: dict[str, Any] = made.to_dict(level)
     except DesignError as error:
         error.hints["cli"] = (
-            "On this command line: --bound auto covers every sample and estimate; guaranteed "
-            "bounds need a sample that was selected with --strategy random+mean."
+            "On the command line: --bound auto works for every sample and estimate; guaranteed "
+            "bounds need a sample selected with --strategy random+mean."
         )
         raise
     if "region" in result:
@@ -303,10 +305,10 @@ def _made(
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
-    """The number, or what gaps leave open (``region``), and how it was made."""
+    """The estimate, or the range that gaps leave open (``region``), and how it was made."""
     region, error = result.get("region"), result.get("se")
-    credible = "target" in result  # a posterior of the share of adequate ones
-    what = "share of adequate ones among all" if credible else "mean score of all"
+    credible = "target" in result  # a posterior of the share of adequate segments
+    what = "share of adequate segments among all" if credible else "mean score of all"
     if result["adequate"] is not None:
         what = f"share with a score {result['adequate']} among all"
     what += f" {result['pool_size']} segments"
@@ -318,8 +320,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         digits = decimals(region[1] - region[0])
         between = " and ".join(f"{end:.{digits}f}" for end in region)
         out.print(
-            f"[bold]The {what} lies about between [green]{between}[/green][/bold], whatever the "
-            "unrated ones are."
+            f"[bold]The {what} is between about [green]{between}[/green][/bold], whatever the "
+            f"scores of the unrated ones."
         )
     out.print()
     interval = "unknown"
@@ -328,7 +330,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     named = f"{100 * result['confidence']:.6g}% interval"
     lines = [(named, f"{interval} ({escape(result['interval_label'])})")]
     if region is None:
-        unsure = "unknown: too few ratings to tell" if error is None else f"{error:.{digits}f}"
+        unsure = "unknown (too few ratings)" if error is None else f"{error:.{digits}f}"
         lines.append(("posterior sd" if credible else "standard error", unsure))
     lines.append(("ratings", f"{result['n']} of {result['pool_size']} segments"))
     if region is not None:
@@ -348,5 +350,5 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         lines.append(("for comparison", told))
     pairs(out, lines)
     remarks(out, result["notes"])
-    out.print("\nTo cite how the number was made:")
+    out.print("\nTo cite this number:")
     out.print(f"  {escape(result['signature'])}", soft_wrap=True)

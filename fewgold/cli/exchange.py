@@ -1,4 +1,4 @@
-"""``fewgold export`` and ``fewgold import``: segments to annotation tools, and answers back."""
+"""``fewgold export`` and ``fewgold import``: segments to annotation tools, answers back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fewgold.formats.logs import HumanScore
 
 
-# What raters need, or what they gave, in the format of another tool
+# Segments to rate, or answers, in the format of another tool
 
 _BY_SUFFIX = {
     ".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".jsonl": "jsonl", ".ndjson": "jsonl",
@@ -33,7 +33,7 @@ _BY_SUFFIX = {
 
 
 def check_target(out: str, to: str | None, force: bool = False) -> Format:
-    """The format of a file that may be written, or a sentence why it may not."""
+    """The format of a file that may be written; an error says why it may not."""
     from fewgold import formats
     from fewgold.errors import DataError, UnknownNameError
 
@@ -65,7 +65,7 @@ def write_tasks(
     campaign: Campaign, out: str, to: str | None, which: str, context: int, quiet: bool,
     raters: list[str] | None = None,
 ) -> int:  # fmt: skip
-    """Write segments to rate; their number."""
+    """Write segments to rate, and return how many."""
     from fewgold.errors import DataError
     from fewgold.formats import check_criteria
     from fewgold.formats.handout import hand_out, hand_out_to
@@ -77,21 +77,21 @@ def write_tasks(
     )
     if not tasks.to_rate or (raters and not any(t.to_rate for t in each.values())):
         raise DataError(
-            "every sampled segment has as many raters as were wanted: there is nothing to write."
+            "every sampled segment has enough raters: there is nothing to write."
             if which == "incomplete" or raters
-            else "every sampled segment has an answer: there is nothing to write. Those that want "
-            "further raters are written with --what incomplete, all with --what all."
+            else "every sampled segment has an answer: there is nothing to write. --what "
+            "incomplete writes those that need more raters, --what all writes all."
         )
     if not tasks._text_names:
         note(
-            "the pool has no texts to show, so that raters get ids only. Texts are named "
-            "with --texts when a campaign begins.",
+            "the pool has no texts to show, so raters get ids only. Name the columns of texts with "
+            "--texts when you begin a campaign.",
             quiet,
         )
     if found.name == "appraise" and tasks.higher_is_better is False:
         note(
-            "Appraise asks for scores from 0 to 100, the better the more, and in this "
-            "campaign less is better. Turn the scores round before they are imported.",
+            "Appraise asks for scores from 0 to 100 where higher is better, but in this campaign "
+            "lower is better. Reverse the scores before you import them.",
             quiet,
         )
     check_criteria(found, tasks)
@@ -104,9 +104,9 @@ What = Annotated[
     Literal["unrated", "incomplete", "all", "last", "ratings", "set-aside", "rejected", "journal"],
     described(
         "WHAT",
-        "Segments to rate: unrated (default), incomplete (fewer raters than --each of init "
-        "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
-        "rejected, journal.",
+        "Segments to rate: unrated (default), incomplete (fewer raters than init --each asks for), "
+        "last (those of the last wave) or all. Or what came back: ratings, set-aside, rejected, "
+        "journal.",
     ),
 ]
 
@@ -116,7 +116,7 @@ def export(
         str,
         typer.Argument(
             metavar="CAMPAIGN|SHEET|LOG",
-            help="A campaign; a rated sheet, to write its scores; or an evaluation log, to write "
+            help="A campaign; a rated sheet, to export its scores; or an evaluation log, to write "
             "it as a table.",
         ),
     ],
@@ -125,24 +125,27 @@ def export(
         None,
         "FORMAT",
         "csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
-        "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: by the file's "
-        "name. Scores go back to inspect, promptfoo, deepeval, lm-eval, openai-evals, langfuse, "
+        "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: from the file's name. "
+        "Scores go back to inspect, promptfoo, deepeval, lm-eval, openai-evals, langfuse, "
         "langsmith, mlflow.",
     ),
     what: What = "unrated",
     context: int = option(
-        2, "K", "Neighbours of the document on either side, marked as not to be rated.", min=0
+        2,
+        "K",
+        "Number of neighbouring segments to show on either side, marked as not to be rated.",
+        min=0,
     ),
     raters: str | None = option(
         None,
         "A,B,…",
-        "Share the segments out among these raters, in another order for each: a file per rater "
+        "Divide the segments among these raters, in a different order for each: one file per rater "
         "(Pearmut: one for all).",
     ),
     log: str | None = option(
-        None, "FILE", "The log that scores go back to. Default: the pool of the sheet."
+        None, "FILE", "Log to write the scores back to. Default: the pool of the sheet."
     ),
-    name: str = option("human", "NAME", "What to call the scores that go back to a log."),
+    name: str = option("human", "NAME", "Name of the scores in the log."),
     source: options.Log = None,
     force: bool = flag(False, "--force", "Overwrite an existing file."),
     json: Json = False,
@@ -150,11 +153,11 @@ def export(
 ) -> None:
     """Write segments for a spreadsheet or an annotation tool.
 
-    Scores of people go back to an evaluation tool: of a rated sheet or of a
-    campaign, with --to and the name of the tool.
+    Human scores of a rated sheet or a campaign can be written back to an evaluation tool: name
+    the tool with --to.
 
-    Neither metrics nor systems are in it. Each segment carries a key by which
-    its answer is known when it comes back with fewgold import.
+    The file hides metrics and systems. Each segment carries a key, by which fewgold import
+    recognises its answer.
 
     Example: [bold]fewgold export study -o tasks.json --to label-studio[/bold]
     """
@@ -166,7 +169,9 @@ def export(
         return
     tasks = what in ("unrated", "incomplete", "all", "last")
     if raters is not None and not tasks:
-        raise typer.BadParameter("--raters is for segments to rate: leave out --what, or say all.")
+        raise typer.BadParameter(
+            "--raters is for segments to rate: leave out --what, or use --what all."
+        )
     check_target(out, to, force)
     with Campaign(campaign) as study:
         if tasks:
@@ -185,19 +190,19 @@ def export(
     record = {"campaign": campaign, "file": out, "what": what, "count": count}
     told = f"[bold]Wrote {count} {'segments to rate' if tasks else what}[/bold] to {escape(out)}."
     if tasks:
-        told += "\n\nWhen answers come, all or some of them:\n"
+        told += "\n\nWhen answers arrive, all or some of them:\n"
         told += f"  [green]fewgold import {quoted(campaign)} ANSWERS[/green]"
     show(json, record, lambda screen: screen.print(told))
 
 
-# Evaluation logs: as tables, and scores of people back into them
+# Evaluation logs: as tables, and human scores written back to them
 
 
 def _export_back(
     file: str, out: str, to: str | None, log: str | None, name: str, source: str | None,
     force: bool, json: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Scores of a campaign or a sheet in the form of an evaluation tool; or a log as a table."""
+    """Write the scores of a campaign or sheet for an evaluation tool, or a log as a table."""
     from fewgold import sheets
     from fewgold.errors import DataError
     from fewgold.formats import logs
@@ -219,7 +224,7 @@ def _export_back(
     known = logs.recognise(place)
     form = known if to is None else logs.get(to) if to in logs.names() else None
     if form is None or (known is not None and known is not form):
-        whose = f"a log of {known.title}" if known else "no evaluation log that is known"
+        whose = f"a log of {known.title}" if known else "not an evaluation log that fewgold knows"
         raise DataError(
             f"{place!r} is {whose}. Name the log with --log, and its tool with --to: "
             f"{', '.join(logs.names())}."
@@ -228,7 +233,7 @@ def _export_back(
         raise DataError(f"{file!r} holds no scores yet, so there is nothing to write.")
     form.write(Path(place), scores, Path(out), name, result)
     if not form.takes:
-        note(f"{form.title} reads no scores back: {out!r} is a table to join", quiet)
+        note(f"{form.title} cannot read scores back: {out!r} is a table to join", quiet)
     record = {"source": file, "log": place, "format": form.name, "file": out,
               "count": len(scores), "result": result}  # fmt: skip
     told = f"[bold]Wrote {len(scores)} scores[/bold] for {escape(form.title)} to {escape(out)}"
@@ -238,14 +243,14 @@ def _export_back(
 def _export_table(
     file: str, out: str, to: str | None, source: str | None, json: bool, quiet: bool
 ) -> None:
-    """Any table that fewgold reads, such as a log, as CSV, TSV or JSON lines."""
+    """Write any table that fewgold reads, such as a log, as CSV, TSV or JSON lines."""
     from fewgold import sheets
     from fewgold.formats.logs.base import dumped, lines_of
     from fewgold.io import as_text, cell, is_empty, write_texts
 
     kind = to or _BY_SUFFIX.get(Path(out).suffix.lower())
     if kind not in ("csv", "tsv", "jsonl"):
-        raise typer.BadParameter(f"a table is written as .csv, .tsv or .jsonl; got {out!r}.")
+        raise typer.BadParameter(f"tables are written as .csv, .tsv or .jsonl; got {out!r}.")
     frame = sheets.open_table(file, input.noting(quiet), source=source)
     names = list(map(str, frame.columns))
     rows = [[None if is_empty(v) else v for v in row] for row in frame.itertuples(index=False)]
@@ -341,7 +346,7 @@ def _write_table(campaign: Campaign, out: str, what: What) -> int:
     return len(frame)
 
 
-# Answers into a campaign, from whatever tool they come
+# Read answers from any tool into a campaign
 
 _SHOWN = 5
 
@@ -352,7 +357,7 @@ def import_answers(
         list[str] | None,
         typer.Argument(
             metavar="[FILE]...",
-            help="Answers, in any format that fewgold export knows; - is stdin.",
+            help="File of answers, in any format that fewgold export knows; - is stdin.",
         ),
     ] = None,
     source: str | None = option(
@@ -367,7 +372,7 @@ def import_answers(
     adopt: bool = flag(
         False,
         "--adopt",
-        "Let answers count that were set aside and whose segments were sampled since.",
+        "Count the answers that were set aside and whose segments have been sampled since.",
     ),
     fail_rejected: bool = flag(False, "--fail-rejected", "Exit with 1 if a row could not be read."),
     json: Json = False,
@@ -375,10 +380,9 @@ def import_answers(
 ) -> None:
     """Read the raters' answers into a campaign.
 
-    Any part of them, in any order, twice if it happens: answers that are known
-    are recognised. Several raters and repeated answers are kept. Answers about
-    segments that were not sampled are set aside and do not count; rows that
-    cannot be read are kept with the reason.
+    Import any part of them, in any order; answers imported twice are recognised. Several raters
+    and repeated answers are kept. Answers about segments that were not sampled are set aside and
+    do not count; unreadable rows are kept with the reason.
 
     Example: [bold]fewgold import study project-7-at-2026-11-20.json[/bold]
     """
@@ -416,7 +420,7 @@ def import_answers(
 
 @contextmanager
 def _on_disk(file: str) -> Iterator[str]:
-    """The file itself; standard input as a file, so that its format can be told."""
+    """The file; standard input is copied to a file, so that its format can be recognised."""
     if file != "-":
         yield file
         return
@@ -435,7 +439,7 @@ def _show_receipts(out: Console, result: dict[str, Any], receipts: list[Receipt]
         )
         counts = {
             "known": (receipt.known, "answers were there already"),
-            "blank": (receipt.blank, "segments have no answer in it"),
+            "blank": (receipt.blank, "segments have no answer in the file"),
             "context": (receipt.context, "rows are context"),
         }
         lines = [(name, f"{count} {what}") for name, (count, what) in counts.items() if count]
@@ -447,7 +451,7 @@ def _show_receipts(out: Console, result: dict[str, Any], receipts: list[Receipt]
             lines.append(("", f"and {len(receipt.refused) - _SHOWN} more"))
         pairs(out, lines)
     if result["adopted"]:
-        out.print(f"{result['adopted']} answers that were set aside count from now on.")
+        out.print(f"{result['adopted']} answers that were set aside now count.")
     several = result.get("systems")
     items = "chosen outputs" if several else "sampled segments"
     out.print(f"\n{result['rated']} of {result['sampled']} {items} are rated.")

@@ -1,4 +1,4 @@
-"""``fewgold gate``: is the score better than a bar? The exit code says so."""
+"""``fewgold gate``: checks a score against a bar, with the answer in the exit code."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def gate(
     ),
     confidence: options.Confidence = None,
     higher_is_better: bool | None = options.direction(
-        None, "Default: of a campaign its own; else higher, or lower with --limits mqm."
+        None, "Default: as set in the campaign; otherwise higher, or lower with --limits mqm."
     ),
     looks: int = option(1, "K", "How often you will run the gate while ratings come in.", min=1),
     unknown_passes: bool = flag(
-        False, "--unknown-passes", "Exit with 0, not 3, while the answer is not yet known."
+        False, "--unknown-passes", "Exit with 0 instead of 3 while the answer is not yet known."
     ),
     by: str | None = option(
         None, "COLUMN", "Use only the rows with the last value of this column.", panel=_BATCH
@@ -56,7 +56,7 @@ def gate(
     id: options.SheetId = "id",
     estimator: options.Estimator = None,
     bound: str | None = option(
-        None, "NAME", "How the interval is made, as for fewgold estimate. Default: auto."
+        None, "NAME", "Method for the interval, as for fewgold estimate. Default: auto."
     ),
     limits: options.ScaleEnds = None,
     adequate: str | None = option(
@@ -67,7 +67,7 @@ def gate(
     only_system: str | None = option(
         None,
         "NAME",
-        "Of a campaign of several systems: the one to hold against the bar.",
+        "In a campaign of several systems: the one to test.",
         "--system",
     ),
     chosen: options.Chosen = None,
@@ -81,12 +81,11 @@ def gate(
 ) -> None:
     """Pass or fail in CI: is the score at least a given bar?
 
-    0: at the bar or better; 1: worse; 3: not yet known, and how many more
-    ratings would probably decide. The chance of a wrong 0 or 1 is 5% at most
-    (--confidence).
+    Exit code 0: at the bar or better; 1: worse; 3: not yet known, with the number of further
+    ratings that would probably decide. The chance of a wrong 0 or 1 is at most 5% (--confidence).
 
     Wrong options exit with 2. Data that cannot be read exit with 3 as well:
-    then stderr begins with "error:", and the verdict of --json is "error".
+    stderr then begins with "error:", and the verdict in --json is "error".
 
     Example: [bold]fewgold gate to_rate.csv --bar 0.85[/bold]
 
@@ -113,12 +112,12 @@ def _decided(told: dict[str, Any]) -> Gate:
 
     level = None if told["confidence"] is None else parse.confidence(told["confidence"])
     if level is not None and level <= 0.5:
-        raise typer.BadParameter(f"--confidence of a gate must be above 0.5; got {level:g}.")
+        raise typer.BadParameter(f"--confidence must be above 0.5 for a gate; got {level:g}.")
     file, higher, cut = told["file"], told["higher_is_better"], told["adequate"]
     passing = parse.cut("--share or --adequate", cut)
     made_by = None if told["bound"] is None else parse.bound(told["bound"])
     if told["by"] is None and (told["part"] is not None or told["every"] is not None):
-        raise typer.BadParameter("--part and --every go with --by COLUMN.")
+        raise typer.BadParameter("--part and --every need --by COLUMN.")
     names = (
         "pool", "design", "human", "id", "estimator", "limits", "gaps", "waves", "chosen",
         "labels", "on", "metrics", "quiet",
@@ -156,7 +155,7 @@ def _whole(study: rated_study.RatedStudy, told: dict[str, Any]) -> Any:
 
 
 def _part(study: rated_study.RatedStudy, told: dict[str, Any]) -> Estimate:
-    """The score of the last batch, or of the one that was named."""
+    """The score of the last batch, or of the batch named by --part."""
     from fewgold.errors import UnknownNameError
     from fewgold.missing import ratings_for
     from fewgold.monitoring import batch_labels
@@ -195,5 +194,5 @@ def _show(out: Console, found: Gate) -> None:
         lines.append(("still to rate", found.advice))
     pairs(out, lines)
     remarks(out, found.notes)
-    out.print("\nTo cite how the number was made:")
+    out.print("\nTo cite this number:")
     out.print(f"  {escape(found.signature)}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Help in one screen: ``--help`` shows what most people need, ``--help-all`` every option."""
+"""Help that fits on one screen: ``--help`` shows the common options, ``--help-all`` all of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-#: The options of each command that ``--help`` shows, in this order, by the names of parameters.
+#: Options that ``--help`` shows for each command, in this order, by parameter name.
 #: A command that is not listed shows all of its options.
 FIRST: dict[str, tuple[str, ...]] = {
     "doctor": ("human", "id", "metrics", "source", "json"),
@@ -69,7 +69,7 @@ class _OneScreen:
         shown = [one for one in known.values() if one.param_type_name == "argument"]
         options = [one for one in known.values() if one.param_type_name == "option"]
         for one in shown:
-            one.required = False  # the line with the usage says so
+            one.required = False  # the usage line says so
         if first is None:
             shown += options
         else:

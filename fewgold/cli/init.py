@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool
 
-_GOAL = "What is wanted"
+_GOAL = "Goal"
 _RATERS = "Raters"
 
 Repeats = Annotated[
     Literal["last", "first", "mean"],
     described(
         "WHICH",
-        "Answer that counts if a rater gives several: last, first or mean.",
+        "Which answer counts if a rater gives several: last, first or mean.",
         panel=_RATERS,
     ),
 ]
 
 Among = Annotated[
     Literal["mean", "median"],
-    described("HOW", "Score of several raters: mean or median.", panel=_RATERS),
+    described("HOW", "How to combine several raters: mean or median.", panel=_RATERS),
 ]
 
 
@@ -60,7 +60,7 @@ def init(
     ends_called: str | None = option(
         None,
         "LOW,HIGH",
-        "Labels for the ends of the scale, such as useless,perfect.",
+        "Labels for the two ends of the scale, such as useless,perfect.",
         "--ends",
         panel=_RATERS,
     ),
@@ -72,20 +72,20 @@ def init(
     ),
     higher_is_better: bool | None = options.direction(
         None,
-        "Raters are told which end of the scale is good. Default: by the name of the "
-        "scale, such as mqm; else they are not told.",
+        "Tell raters which end of the scale is good. Default: from the name of the scale, such as "
+        "mqm; otherwise they are not told.",
     ),
     criteria: str | None = option(
         None,
         "A,B,…",
-        "Several things to rate about each segment, with their scales: "
-        "fluency:1-5,adequacy:0-100:higher. The first one leads: tolerance and stopping go by it.",
+        "Several criteria to rate for each segment, with their scales: "
+        "fluency:1-5,adequacy:0-100:higher. The tolerance and the stopping rule use the first.",
         panel=_GOAL,
     ),
     tolerance: float | None = option(
         None,
         "T",
-        "Half-width of the interval that is wanted; status says what it still costs.",
+        "Target half-width of the interval; fewgold status says how many ratings it still takes.",
         panel=_GOAL,
         parser=parse.number,
     ),
@@ -99,7 +99,7 @@ def init(
         options.StoppingRule,
         described(
             "NAME",
-            "Of stopping, with --strategy random: kelly (guaranteed) or hall (sooner).",
+            "Stopping rule, with --strategy random: kelly (guaranteed) or hall (stops sooner).",
             panel=_GOAL,
         ),
     ] = "kelly",
@@ -109,8 +109,8 @@ def init(
     practice: int = option(
         0,
         "K",
-        "Items that a new rater practises on first; their answers never count. Which ones, and "
-        "what to say about them: fewgold work --practice-items.",
+        "Number of items that a new rater practises on first; the answers never count. fewgold "
+        "work --practice-items sets which ones.",
         panel=_RATERS,
         min=0,
         max=20,
@@ -118,18 +118,18 @@ def init(
     only_system: str | None = option(
         None,
         "NAME",
-        "Of a table of several systems take this one only. Of a pool of one: its name, where "
-        "files of answers hold several.",
+        "Use only this system of a table with several. For a pool of one system: its name in files "
+        "of answers that hold several.",
         panel=_RATERS,
     ),
     unshared: bool = flag(
         False,
         "--unshared",
-        "A sample of its own for each of several systems. Default: all are rated on the same "
-        "segments, which tells them apart with far fewer ratings.",
+        "Draw a separate sample for each of several systems. Default: all are rated on the same "
+        "segments, which takes far fewer ratings to compare them.",
     ),
     pair: str | None = option(
-        None, "SRC-TGT", "Of a folder of mt-metrics-eval: the languages, such as en-de."
+        None, "SRC-TGT", "In a folder of mt-metrics-eval: the language pair, such as en-de."
     ),
     id: options.Id = None,
     document: options.Document = None,
@@ -140,22 +140,22 @@ def init(
     side_by_side: str | None = option(
         None,
         "A,B",
-        "Two texts, the outputs of two systems: raters see them side by side, left and right by "
-        "lot, and say which is better. What both share, such as the source, is named with --texts.",
+        "Two columns of texts, the outputs of two systems. Raters see them side by side in random "
+        "order, and say which is better. Name what both share, such as the source, with --texts.",
         panel=options.COLUMNS,
     ),
     between: str | None = option(
         None,
         "A,B",
-        "With --side-by-side, the columns that name the two systems of each row, where these "
-        "differ. Default: the names of the texts.",
+        "With --side-by-side, the columns that name the two systems of each row, if they vary. "
+        "Default: the names of the two text columns.",
         panel=options.COLUMNS,
     ),
     by: str | None = option(
         None,
         "A,B,…",
         "Columns to keep for slices (estimate --by, compare --by), such as language; raters do not "
-        "see them. Default: all with few different values; none for none.",
+        "see them. Default: all with few distinct values; none to keep none.",
         panel=options.COLUMNS,
     ),
     orientation: options.Orientation = None,
@@ -168,8 +168,9 @@ def init(
 ) -> None:
     """Begin a campaign: a study whose ratings come in over time.
 
-    It holds the pool, every sample drawn and how, and every answer with rater
-    and time. What was stored survives crashes; several people may work on it.
+    It holds the pool, every sample and how it was drawn, and every answer with
+    rater and time. Stored answers survive crashes, and several people may work
+    at the same time.
 
     A table of several systems begins a campaign that compares them: all are
     rated on the same segments, and raters cannot tell which is which.
@@ -204,11 +205,11 @@ def init(
         named["system"] = "none"
         if len(two) != 2 or system is not None or only_system is not None or unshared:
             raise typer.BadParameter(
-                "--side-by-side takes two columns of texts, and goes without --system, "
-                "--only-system and --unshared: --between names the systems of each pair."
+                "--side-by-side takes two columns of texts, without --system, --only-system or "
+                "--unshared: --between names the systems of each pair."
             )
     elif between is not None:
-        raise typer.BadParameter("--between goes with --side-by-side.")
+        raise typer.BadParameter("--between needs --side-by-side.")
     if between is not None and len(parse.names(between)) != 2:
         raise typer.BadParameter("--between takes two columns, such as model_a,model_b.")
     found, column_of_spread = uneven.roles_beside(
@@ -236,18 +237,18 @@ def init(
         pool, segments = outputs.pool, outputs.segments
         if not pool.texts:
             note(
-                "raters of several systems cannot tell what to rate without texts: name the "
-                "columns to show, such as the source and the output, with --texts.",
+                "with several systems raters need to see texts: name the columns to show, such as "
+                "the source and the output, with --texts.",
                 quiet,
             )
         notes(outputs.notes, quiet)
     else:
         if len(many) > 1:
             note(
-                f"the pool holds {len(many)} systems with ids of their own, and the score is that "
-                "of all together. --only-system NAME takes one; --unshared compares them, each by "
-                "a sample of its own; with ids that are the same for all systems they are rated on "
-                "the same segments.",
+                f"the pool has {len(many)} systems whose ids differ, so the score is that of all "
+                f"together. --only-system NAME uses one; --unshared compares them, with a separate "
+                f"sample for each; give all systems the same ids to rate them on the same "
+                f"segments.",
                 quiet,
             )
         pool = sheets.build_pool(table, found.columns)
@@ -279,14 +280,14 @@ def init(
         silent = [c.name for c in settings.criteria if c.higher_is_better is None]
         if silent:
             note(
-                f"nobody said which end of the scale of {', '.join(silent)} is good, so raters are "
-                f"not told: write {silent[0]}:…:higher or {silent[0]}:…:lower.",
+                f"it is not known which end of the scale of {', '.join(silent)} is good, so raters "
+                f"are not told: write {silent[0]}:…:higher or {silent[0]}:…:lower.",
                 quiet,
             )
         elif settings.higher_is_better is None:
             note(
-                "nobody said which end of the scale is good, so raters are asked: "
-                f"{settings.asked!r} Say it with --higher-is-better or --lower-is-better.",
+                "it is not known which end of the scale is good, so raters are asked: "
+                f"{settings.asked!r} Set it with --higher-is-better or --lower-is-better.",
                 quiet,
             )
         result: dict[str, Any] = {
@@ -327,7 +328,7 @@ def init(
 
 
 def _slicing(table: pd.DataFrame, by: str | None) -> list[str] | None:
-    """The columns that were named for slices; None if none were named."""
+    """The columns named for slices, or None."""
     from fewgold.errors import UnknownNameError
 
     if by is None:
@@ -359,7 +360,8 @@ def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) 
         ("strategy", result["strategy"] + (" (recommended)" if result["recommended"] else "")),
         ("metrics", escape(", ".join(result["metrics"]) or "none")),
         *((name, escape(told)) for name, told in chances),
-        ("raters see", escape(", ".join(result["texts"]) or "ids only: name texts with --texts")),
+        ("raters see", escape(", ".join(result["texts"]) or "ids only (name columns of texts with "
+            "--texts)")),
         *([("slices", escape(", ".join(result["slices"]))
             + " (kept for --by; raters do not see them)")] if result["slices"] else []),
         ("seed", str(result["seed"])),
@@ -393,12 +395,14 @@ def named_ends(text: str | None) -> tuple[str, str] | None:
         return None
     low, comma, high = text.partition(",")
     if not comma or not low.strip() or not high.strip():
-        raise typer.BadParameter(f"--ends names both ends, such as useless,perfect; got {text!r}.")
+        raise typer.BadParameter(
+            f"--ends must name both ends, such as useless,perfect; got {text!r}."
+        )
     return low.strip(), high.strip()
 
 
 def text_of(path: Path) -> str:
-    """A text file."""
+    """The text of a file."""
     from fewgold.errors import DataError
     from fewgold.io import read_text
 
@@ -408,9 +412,9 @@ def text_of(path: Path) -> str:
 
 
 def _about_systems(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """How several systems are compared."""
+    """How several systems are compared, as a line for the screen."""
     if not result.get("systems"):
         return []
-    how = "all on the same segments" if result["shared"] else "each on a sample of its own"
+    how = "all on the same segments" if result["shared"] else "each on a separate sample"
     names = escape(", ".join(result["systems"]))
     return [("systems", f"{len(result['systems'])} ({names}), {how}; raters do not see which")]

@@ -1,4 +1,4 @@
-"""The one door by which commands read tables, and say what they took the columns for."""
+"""Reads tables for all commands, and reports what their columns were taken for."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 
 def noting(quiet: bool) -> Callable[[str], None]:
-    """Says sentences on stderr."""
+    """Prints messages on stderr."""
     return lambda sentence: note(sentence, quiet)
 
 
 def read_table(
     path: str, quiet: bool, *, pair: str | None = None, raters: bool = False
 ) -> pd.DataFrame:
-    """A table, or published ratings as one; says what is odd about the file.
+    """Read a table, or published ratings as a table; print notes about anything odd in the file.
 
-    ``raters`` keeps one row for each rater of published ratings; otherwise it is one per output.
+    ``raters`` keeps one row per rater of published ratings; otherwise there is one per output.
     """
     from fewgold import sheets
 
@@ -49,7 +49,8 @@ def read_table(
 
 
 def read_sheet(path: str, score: str | list[str], quiet: bool) -> pd.DataFrame:
-    """A sheet that people filled in; says what is odd about the file and how scores are written."""
+    """Read a sheet that people filled in; print notes about the file and about how scores are
+    written."""
     from fewgold import io
 
     file = io.read_file(path)
@@ -63,9 +64,9 @@ def read_sheet(path: str, score: str | list[str], quiet: bool) -> pd.DataFrame:
 
 
 def understand(table: pd.DataFrame, quiet: bool, *, fills: bool = True, **named: Any) -> Roles:
-    """The roles of the columns of rated data, with a note on what was guessed.
+    """The roles of the columns of rated data; prints a note on what was guessed.
 
-    ``fills`` says whether gaps in metrics will be filled, which is worth a note.
+    ``fills``: gaps in metrics will be filled, so print a note about them.
     """
     from fewgold.io.columns import roles
 
@@ -75,7 +76,7 @@ def understand(table: pd.DataFrame, quiet: bool, *, fills: bool = True, **named:
 
 
 def unrated(found: Roles) -> Roles:
-    """Roles in a table to choose from, where human scores are nothing but columns to leave out."""
+    """Roles in a table to sample from, in which human scores are only columns to ignore."""
     from fewgold.io.columns import MAYBE_HUMAN
 
     guessed = {k: v for k, v in found.guessed.items() if k not in ("human", "rater")}
@@ -84,7 +85,7 @@ def unrated(found: Roles) -> Roles:
 
 
 def systems_in(found: Roles) -> list[str]:
-    """The systems of a table, in the order of their first row; none where it has no such column."""
+    """The systems of a table, in order of first appearance; empty if it has no such column."""
     from fewgold import io
     from fewgold.comparison.table import label
 
@@ -96,15 +97,15 @@ def systems_in(found: Roles) -> list[str]:
 
 
 def ids_differ(found: Roles) -> bool:
-    """Whether each row has an id of its own, whatever its system."""
+    """Whether ids are unique across all systems."""
     return bool(found.table[found.columns["id"]].is_unique)
 
 
 def of_system(found: Roles, name: str) -> pd.DataFrame:
-    """The rows of one system; all where the table has no such column."""
+    """The rows of one system; all rows if the table has no such column."""
     known = systems_in(found)
     if len(known) < 2 and name not in known:
-        return found.table  # a pool of one system, which is called so in files of answers
+        return found.table  # a pool of one system; the name is only used in files of answers
     if name not in known:
         raise UnknownNameError("system", name, known)
     from fewgold.comparison.table import label
@@ -115,19 +116,19 @@ def of_system(found: Roles, name: str) -> pd.DataFrame:
 
 
 def single_system(table: pd.DataFrame, found: Roles) -> None:
-    """Say what to do with a table of several systems, which would have each id several times."""
+    """Refuse a table of several systems, which would contain each id several times."""
     system = found.columns["system"]
     if system is None or table[system].nunique() < 2 or table[found.columns["id"]].is_unique:
         return
     raise DataError(
         f"the column {system!r} holds {table[system].nunique()} systems. To compare them, choose "
-        "segments to rate for all of them with fewgold select --shared; or keep the rows of one "
-        "system."
+        "segments to rate for all of them with fewgold select --shared, or keep the rows of one "
+        "system only."
     )
 
 
 def is_campaign(path: str) -> bool:
-    """Whether a campaign lies there. Only where one may lie, its modules are loaded."""
+    """Whether the path is a campaign. Loads the campaign modules only if it might be one."""
     if Path(path).suffix != ".fewgold" and not Path(path).is_dir():
         return False
     from fewgold import campaign
@@ -142,7 +143,7 @@ _MANY = 1_000_000
 
 
 def stays_on_disk(paths: Sequence[str], engine: EngineName) -> bool:
-    """Whether a pool is read where it lies instead of being loaded."""
+    """Whether a pool stays on disk instead of being loaded."""
     first = paths[0]
     one_file = len(paths) == 1 and Path(first).is_file()
     if engine == "memory":
@@ -169,7 +170,7 @@ def is_table(folder: str) -> bool:
 
 
 def _rows(path: str) -> int:
-    """How many rows a Parquet file says that it has; 0 if it cannot be told here."""
+    """Number of rows according to a Parquet file's metadata; 0 if unknown."""
     from importlib.util import find_spec
 
     if find_spec("duckdb") is None or find_spec("pyarrow") is None:
@@ -179,12 +180,12 @@ def _rows(path: str) -> int:
 
     try:
         return int(read_metadata(path).num_rows)
-    except (ArrowException, OSError):  # whoever loads it will say what is wrong
+    except (ArrowException, OSError):  # loading it will report the error
         return 0
 
 
 def start_engine(name: EngineName | str, memory: str | None, quiet: bool) -> Engine:
-    """An engine that shows a bar."""
+    """An engine that shows a progress bar."""
     from fewgold.stored import make_engine
 
     chosen = "duckdb" if name == "auto" else str(name)
@@ -195,7 +196,7 @@ def start_engine(name: EngineName | str, memory: str | None, quiet: bool) -> Eng
 def open_sheet(
     file: str, pool: str | None, design: str | None, quiet: bool
 ) -> tuple[Record, Sample]:
-    """The side file of a sheet, and its sample, from a pool in memory or on disk."""
+    """The side file and the sample of a sheet, from a pool in memory or on disk."""
     from fewgold import sheets
 
     if file == "-" and (design is None or pool == "-"):
@@ -207,7 +208,7 @@ def open_sheet(
         kind = record["pool"].get("engine")
     engine = None if kind is None else start_engine(kind, None, quiet)
     if engine is not None and pool == "-":
-        raise DataError("this pool stays on disk and cannot come from stdin. Name its files.")
+        raise DataError("a pool on disk cannot come from stdin. Name its files.")
     opened = sheets.load_pool(record, pool, engine, noting(quiet))
     return record, sheets.load_sample(record, opened)
 
@@ -216,7 +217,7 @@ def with_labels(
     file: str, human: Sequence[str] | None, labels: str | None, on: str | None, quiet: bool,
     *, raters: bool = False,
 ) -> pd.DataFrame:  # fmt: skip
-    """A table, with the labels of a second file where there is one."""
+    """A table, with the labels of a second file if there is one."""
     if (labels is None) != (on is None):
         raise typer.BadParameter("--labels FILE and --on COLUMN belong together.")
     table = read_table(file, quiet, raters=raters)
@@ -233,8 +234,8 @@ def columns_beside(
 ) -> Callable[[str], NDArray[Any]]:
     """Finds a column for every segment of the pool, or for the rated ones only.
 
-    ``table`` has a row for each segment, in the order of the pool; None for campaigns and pools on
-    disk, which keep documents, systems and texts. ``sheet`` is a file with rated segments.
+    ``table`` has one row per segment, in the order of the pool; it is None for campaigns and
+    pools on disk, which keep documents, systems and texts. ``sheet`` is a file of rated segments.
     """
     import numpy as np
 
@@ -290,20 +291,21 @@ def labelled(
     on: str | None = None,
     **columns: Any,
 ) -> Labelled:
-    """A table with labels on some rows, perhaps from a second file, and how they were chosen."""
+    """A table with labels on some rows, possibly from a second file, and how those rows were
+    chosen."""
     from fewgold.chosen import CHOICES, Chosen, read_labelled
 
     how = Chosen.parse("random" if chosen is None else chosen)
     table = with_labels(file, columns.get("human"), labels, on, quiet)
-    columns["id"] = columns.get("id") or on  # what labels are matched by tells rows apart
+    columns["id"] = columns.get("id") or on  # the columns that match labels identify the rows
     found = read_labelled(table, chosen=how, **columns)
     if chosen is None:
         n, size = number_of(found.scores), len(found.pool)
         raise DataError(
             f"{file!r} has labels on {n:,} of {size:,} rows (column {found.roles.human[0]}), but "
             "nothing says how those rows were chosen. If they are a random subset, add --chosen "
-            f"random; else one of {CHOICES}. If it is a sheet of fewgold select, say where its "
-            "side file is with --design."
+            f"random; else one of {CHOICES}. If it is a sheet of fewgold select, name its side "
+            f"file with --design."
         )
     notes(found.notes, quiet)
     return found
@@ -320,7 +322,7 @@ def labelled_criteria(
     limits: tuple[float, float] | None = None,
     **columns: Any,
 ) -> CriteriaRatings:
-    """As `labelled`, for a table with labels on several criteria."""
+    """Like `labelled`, for a table with labels on several criteria."""
     from fewgold.chosen import CHOICES, join_labels
     from fewgold.criteria import from_table
 
@@ -344,7 +346,7 @@ def labelled_criteria(
 def chosen_criteria(
     asked: tuple[Criterion, ...], known: tuple[Criterion, ...]
 ) -> tuple[Criterion, ...]:
-    """The criteria to estimate: those that were asked for, with the scales that are known."""
+    """The criteria to estimate, with their scales where known."""
     if not asked or not known:
         return asked or known
     stored = {criterion.name: criterion for criterion in known}
@@ -352,7 +354,7 @@ def chosen_criteria(
 
 
 def without_design(file: str, design: str | None) -> bool:
-    """Whether a file is a table that has labels on some rows, and no side file of a sample."""
+    """Whether a file is a table with labels on some rows, without the side file of a sample."""
     from fewgold import io, sheets
     from fewgold.io.columns import roles
 
@@ -368,7 +370,7 @@ def without_design(file: str, design: str | None) -> bool:
 
 
 def estimator_for(name: str | None, pool: Pool) -> Estimator:
-    """The estimator for labels that exist: the one that was named, or the usual one."""
+    """The estimator for existing labels: the one named, or the default."""
     from fewgold import registry
     from fewgold.labels import usual_estimator
 
@@ -376,24 +378,24 @@ def estimator_for(name: str | None, pool: Pool) -> Estimator:
 
 
 def number_of(scores: Any) -> int:
-    """How many scores there are."""
+    """Number of scores."""
     import numpy as np
 
     return int(np.isfinite(scores).sum())
 
 
 def estimator_of(record: Mapping[str, Any], name: str | None, pool: Pool) -> Estimator:
-    """The estimator of the strategy in a side file, or another one that was named."""
+    """The estimator named, or that of the strategy in the side file."""
     from fewgold import registry
 
     if name is None:
-        with contextlib.suppress(UnknownNameError):  # of a sampler that somebody wrote in Python
+        with contextlib.suppress(UnknownNameError):  # a sampler written by the user in Python
             return registry.strategy(record["strategy"], pool)
     return registry.estimator((name or record["strategy"]).rpartition("+")[2], pool)
 
 
 class _Bar:
-    """A bar on stderr for the query that is running; it vanishes when that is done."""
+    """Progress bar on stderr for the running query; disappears when it is done."""
 
     def __init__(self) -> None:
         self._live: Any = None

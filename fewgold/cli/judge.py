@@ -1,4 +1,4 @@
-"""``fewgold judge``: how good a metric or LLM judge is, from a rated sample."""
+"""``fewgold judge``: measures how good a metric or LLM judge is, from a rated sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fewgold.cut import Cut
     from fewgold.judge import Assessment, Recalibration
 
-_LOOK = "Look closer"
+_LOOK = "More detail"
 
 
 def judge(
@@ -39,18 +39,19 @@ def judge(
     ),
     adequate: str | None = option(None, "CUT", "Human scores that count as good, such as '>=4'."),
     threshold: str | None = option(
-        None, "CUT", "Judge's scores that mean good, such as '>=0.5' (default for probabilities)."
+        None, "CUT", "Judge scores that count as good, such as '>=0.5' (default for probabilities)."
     ),
     by: str | None = option(
         None,
         "COLUMN[,COLUMN]",
-        "Also for each value of this column, or each combination of the values of several.",
+        "Also report each value of this column, or each combination of values of several columns.",
         panel=_LOOK,
     ),
     against: str | None = option(
         None,
         "A,B,…",
-        "Columns that errors may follow, such as length or position; a text counts by its words.",
+        "Columns that the judge's errors may depend on, such as length or position; for text, its "
+        "number of words.",
         panel=_LOOK,
     ),
     disagreements: int | None = option(
@@ -59,7 +60,7 @@ def judge(
     bins: int | None = option(
         None,
         "K",
-        "Bins of the reliability curve. Default: by number of ratings.",
+        "Bins of the reliability curve. Default: depends on the number of ratings.",
         panel=_LOOK,
         min=2,
     ),
@@ -67,8 +68,8 @@ def judge(
         Path | None,
         described(
             "FILE.csv",
-            "Write the pool with each judge's score as a probability learnt from the ratings: for "
-            "--uncertainty, or as a metric of the next study.",
+            "Write the pool with each judge's score as a probability learnt from the ratings, for "
+            "use with --uncertainty or as a metric in the next study.",
             "--calibrate",
             panel=_LOOK,
         ),
@@ -76,17 +77,20 @@ def judge(
     calibration: str | None = option(
         None,
         "HOW",
-        "For --calibrate: logistic or isotonic. Default: what errs less on ratings left out.",
+        "For --calibrate: logistic or isotonic. Default: whichever does better in "
+        "cross-validation.",
         panel=_LOOK,
     ),
     document: str | None = option(
-        None, "COLUMN", "Of a table with all rows rated: documents, whose rows belong together."
+        None,
+        "COLUMN",
+        "For a table with all rows rated: column of documents, whose rows belong together.",
     ),
     gaps: str = option(
         "wait",
         "HOW",
-        "If some chosen segments have no answer: wait (refuse) or at-random (chance left them "
-        "out).",
+        "If some chosen segments have no answer: wait (refuse to estimate) or at-random (assume "
+        "they are missing at random).",
     ),
     limits: options.ScaleEnds = None,
     chosen: options.Chosen = None,
@@ -101,7 +105,8 @@ def judge(
         Path | None,
         described(
             "FILE",
-            "Write a page (.html), a figure (.png, .svg, .pdf) or the disagreements (.csv).",
+            "File to write: a page (.html), a figure (.png, .svg, .pdf) or the disagreements "
+            "(.csv).",
             "--out",
             "-o",
         ),
@@ -113,8 +118,8 @@ def judge(
 ) -> None:
     """Measure how well an LLM judge or metric agrees with people.
 
-    Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool, with intervals
-    that follow the way in which the rated segments were chosen.
+    Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool, with intervals that
+    allow for how the rated segments were chosen.
 
     [bold]fewgold judge sheet.csv --judge llm[/bold]
 
@@ -154,7 +159,9 @@ def judge(
         from fewgold import sheets
 
         if unused := [name for name, value in of_table.items() if value is not None]:
-            raise typer.BadParameter(f"{unused[0]} is for tables; a sheet knows how it was drawn.")
+            raise typer.BadParameter(
+                f"{unused[0]} is for tables; a sheet records how its segments were drawn."
+            )
         record, sample = input.open_sheet(file, pool, design, quiet)
         columns = sheets.score_columns(record, parse.names(human))
         partial = sheets.read_partial(
@@ -186,7 +193,7 @@ def judge(
 
 
 def _is_sheet(file: str, design: str | None) -> bool:
-    """Whether the design of a sample lies beside the file."""
+    """Whether the file has the design of a sample beside it."""
     if design is not None:
         return True
     from fewgold import sheets
@@ -198,7 +205,7 @@ def _table(
     frame: pd.DataFrame, human: str | None, judges: list[str] | None, document: str | None,
     quiet: bool, chosen: str | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """A table with its roles: what `assess_table` takes."""
+    """A table with its roles, as input for `assess_table`."""
     seen = input.understand(
         frame, True, human=None if human is None else [human], metrics=judges, document=document,
         need_id=False,
@@ -208,7 +215,7 @@ def _table(
         fail("which column is the judge? Name it with --judge.")
     notes((n for n in seen.notes() if n.startswith(("columns guessed", "in "))), quiet)
     if chosen is None and seen.table[column].isna().any():
-        note("the rated rows are taken as a random part of all", quiet)
+        note("the rated rows are taken as a random sample of all rows", quiet)
     return {
         "table": frame, "human": column, "judges": list(seen.metrics), "id": _ids(frame, seen.id),
         "document": seen.document, "texts": list(seen.texts),
@@ -216,9 +223,9 @@ def _table(
 
 
 def _chosen(table: dict[str, Any], chosen: str, adequate: Cut | None) -> dict[str, Any]:
-    """A table whose labelled rows were chosen in some way: what `assess` takes.
+    """A table whose labelled rows were chosen in a known way, as input for `assess`.
 
-    Judges come as they are, with gaps: the result is about the rows that they scored.
+    Gaps in the judges are kept: the result is about the rows that they scored.
     """
     from fewgold.sample import Ratings
 
@@ -233,7 +240,7 @@ def _chosen(table: dict[str, Any], chosen: str, adequate: Cut | None) -> dict[st
 
 
 def _ids(frame: pd.DataFrame, column: str | None) -> str | None:
-    """The column of ids, if they tell the rows apart: of several systems they do not."""
+    """The column of ids if they are unique; with several systems they are not."""
     return column if column is not None and frame[column].is_unique else None
 
 
@@ -247,10 +254,10 @@ def _check_out(out: Path | None, force: bool) -> None:
 
 
 def _check_table(path: Path | None, method: str | None, force: bool) -> None:
-    """Where calibrated scores go."""
+    """The file for calibrated scores."""
     if path is None:
         if method is not None:
-            raise typer.BadParameter("--calibration says how to --calibrate FILE.csv; add that.")
+            raise typer.BadParameter("--calibration needs --calibrate FILE.csv.")
         return
     if path.suffix.lower() != ".csv":
         raise typer.BadParameter(f"--calibrate writes a .csv; got {path!s}.")
@@ -289,7 +296,9 @@ def _write(found: Assessment, out: Path, most: int | None, quiet: bool) -> None:
 
         frames = [found.disagreements(t.judge, most).assign(of=t.judge) for t in found.judges]
         table = pd.concat(frames)
-        for name in table.select_dtypes(exclude="number"):  # no text is a formula to a spreadsheet
+        for name in table.select_dtypes(
+            exclude="number"
+        ):  # spreadsheets must not read texts as formulas
             table[name] = [io.neutral(str(v)) for v in table[name]]
         io.write_texts({out: table.to_csv(index=False)})
     elif kind in (".html", ".htm"):
@@ -322,7 +331,7 @@ def _print(found: Assessment, most: int | None, made: list[Recalibration], how: 
             print(f"\n{r.summary()}")
         for t in found.judges if most is not None else ():
             listed = found.disagreements(t.judge, most)
-            print(f"\ndisagreements with {t.judge}, the largest first:")
+            print(f"\ndisagreements with {t.judge}, largest first:")
             for row in listed.to_dict("records"):
                 _show(row)
             if listed.empty:
@@ -336,7 +345,7 @@ def _show(row: dict[Any, Any]) -> None:
 
     told = f"  {row['id']}: people {row['people']:g}, judge {row['judge']:.3g}"
     known = ("id", "document", "people", "judge", "error", "stands_for")
-    print(told + f" (stands for {row['stands_for']:.0f} segments)")
+    print(told + f" (represents {row['stands_for']:.0f} segments)")
     for name, value in row.items():
         if name not in known:
             print(f"    {name}: {shorter(value, 300)}")

@@ -1,4 +1,4 @@
-"""``fewgold monitor``: one score per batch, an alarm for a drop, and what it takes."""
+"""``fewgold monitor``: one score per batch, and an alarm when it drops."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Method = Annotated[
     Literal["auto", "guaranteed", "approximate"],
     described(
         "NAME",
-        "auto bets on single ratings with --against, where the scale is known; guaranteed also "
-        "bounds a baseline and the line that way; approximate takes batches for normal.",
+        "guaranteed uses betting, also for the baseline and the line; approximate takes batch "
+        "scores as normal; auto uses betting with --against if the scale is known.",
         panel=_ALARM,
     ),
 ]
@@ -54,7 +54,7 @@ def monitor(
     baseline: str = option(
         "before",
         "N|A,B,…",
-        "Compare with the first N batches, or those named. Default: with all batches before.",
+        "Compare with the first N batches, or the named ones. Default: all earlier batches.",
         panel=_ALARM,
     ),
     bar: float | None = option(
@@ -72,18 +72,18 @@ def monitor(
         panel=_ALARM,
     ),
     looks: str = option(
-        "200", "K|ever", "Batches that the alarm is made for; ever for no end.", panel=_ALARM
+        "200", "K|ever", "Number of batches to monitor; ever for no end.", panel=_ALARM
     ),
     average_run: float | None = option(
         None,
         "K",
-        "Instead of a rate: on average at least K batches until a false alarm.",
+        "Instead of --alpha: at least K batches on average until a false alarm.",
         panel=_ALARM,
         parser=parse.number,
     ),
     method: Method = "auto",
     higher_is_better: bool | None = options.direction(
-        None, "Default: as the campaign says; otherwise higher, or lower with --limits mqm."
+        None, "Default: as set in the campaign; otherwise higher, or lower with --limits mqm."
     ),
     fail_alarm: bool = flag(False, "--fail-alarm", "Exit with 1 if there is an alarm."),
     pool: options.Pool = None,
@@ -94,7 +94,8 @@ def monitor(
     estimator: str | None = option(
         None,
         "NAME",
-        "Of each batch by itself. Default: what metrics said of people in earlier batches.",
+        "Estimator for each batch alone. Default: corrects by metrics, using what earlier batches "
+        "show.",
     ),
     confidence: options.Confidence = None,
     limits: options.ScaleEnds = None,
@@ -107,12 +108,12 @@ def monitor(
     on: options.LabelKey = None,
     metrics: options.LabelMetrics = None,
     plan: bool = flag(
-        False, "--plan", "Say how late an alarm would be, by ratings per batch.", panel=_PLAN
+        False, "--plan", "Show how late an alarm would come, by ratings per batch.", panel=_PLAN
     ),
     sd: float | None = option(
         None,
         "SD",
-        "For --plan without FILE: standard deviation of one rating.",
+        "For --plan without FILE: standard deviation of the ratings.",
         panel=_PLAN,
         parser=parse.number,
     ),
@@ -121,38 +122,43 @@ def monitor(
     delay: float | None = option(
         None,
         "K",
-        "For --plan: also the fewest ratings for a mean delay of K batches.",
+        "For --plan: also find the fewest ratings for a mean delay of K batches.",
         panel=_PLAN,
         parser=parse.number,
     ),
     budget: int | None = option(
-        None, "N", "Ratings for all batches: say how many the next one gets.", panel=_PLAN, min=1
+        None, "N", "Ratings for all batches together: shows how many the next one gets.",
+        panel=_PLAN, min=1
     ),
     batches: int | None = option(
-        None, "K", "With --budget: batches in all, those before included.", panel=_PLAN, min=1
+        None, "K", "With --budget: total number of batches, including earlier ones.", panel=_PLAN,
+        min=1
     ),
     divide: int | None = option(
-        None, "N", "Divide N ratings over the batches of FILE that nobody has rated.", panel=_PLAN,
+        None, "N", "Divide N ratings among the unrated batches of FILE.", panel=_PLAN,
         min=1,
     ),
     anchor: str | None = option(
-        None, "FILE", "Items that were judged in every batch, one row each time.", panel=_ANCHOR
+        None, "FILE", "Table of items judged again in every batch, one row per item and batch.",
+        panel=_ANCHOR
     ),
-    item: str = option("id", "COLUMN", "Their ids.", panel=_ANCHOR),
+    item: str = option("id", "COLUMN", "Column of their ids.", panel=_ANCHOR),
     judges: str | None = option(
         None,
         "A,B,…",
-        "Their judges, or people who rated them again.",
+        "Columns of the judges, or of people who rated them again.",
         "--judges",
         "--judge",
         panel=_ANCHOR,
     ),
     trusted: str | None = option(
-        None, "COLUMN", "Their trusted scores: also the distance from people.", panel=_ANCHOR
+        None, "COLUMN", "Column of trusted scores, to also measure the distance from people.",
+        panel=_ANCHOR
     ),
     out: Annotated[
         Path | None,
-        described("FILE", "Write a page (.html), a figure (.png, .svg, .pdf) or the table (.csv).",
+        described("FILE", "File to write: a page (.html), a figure (.png, .svg, .pdf) or the table "
+            "(.csv).",
                   "--out", "-o"),
     ] = None,
     force: bool = flag(False, "--force", "Overwrite an existing file."),
@@ -162,8 +168,8 @@ def monitor(
 ) -> None:  # fmt: skip
     """Follow a score over time, with an alarm when it drops.
 
-    One score per day, week or release, corrected by the judge; intervals and
-    an alarm that may be looked at after every batch without more false alarms.
+    One score per day, week or release, corrected by the judge. You may look at the intervals and
+    the alarm after every batch without causing more false alarms.
 
     [bold]fewgold monitor log.csv --chosen random --batch date --every week --drop 0.1[/bold]
 
@@ -241,23 +247,21 @@ def _numbers(option: str, text: str | None) -> list[float]:
 
 
 def _check(told: dict[str, Any]) -> None:
-    """Options that belong together."""
+    """Check which options need each other."""
     if not told["file"] and told["anchor"] is None and not (told["plan"] and told["sd"]):
-        raise typer.BadParameter(
-            "name a FILE with ratings; or plan with --plan --sd, or look at --anchor."
-        )
+        raise typer.BadParameter("name a FILE with ratings, or use --plan --sd or --anchor.")
     if (told["file"] or told["anchor"]) and told["batch"] is None:
-        raise typer.BadParameter("say which column holds the batches: --batch COLUMN.")
+        raise typer.BadParameter("name the column of the batches: --batch COLUMN.")
     if told["plan"] and not told["drops"]:
         raise typer.BadParameter("--plan needs the size of a drop: --drop 0.1, or several as A,B.")
     if not told["plan"] and len(told["drops"]) > 1:
-        raise typer.BadParameter("--drop takes one size, several only with --plan.")
+        raise typer.BadParameter("--drop takes one size; several only with --plan.")
     if not told["plan"] and (told["delay"] is not None or told["sd"] is not None):
-        raise typer.BadParameter("--delay and --sd go with --plan.")
+        raise typer.BadParameter("--delay and --sd need --plan.")
     if told["anchor"] is not None and told["judges"] is None:
         raise typer.BadParameter("--anchor needs the columns of the judges: --judge A,B.")
     if (told["budget"] is None) != (told["batches"] is None):
-        raise typer.BadParameter("--budget and --batches belong together.")
+        raise typer.BadParameter("--budget and --batches go together.")
     for name in ("budget", "divide"):
         if told[name] is not None and not told["file"]:
             raise typer.BadParameter(f"--{name} needs the FILE with the ratings so far.")
@@ -287,7 +291,7 @@ def _batches(told: dict[str, Any]) -> Batches:
         if told["system"] is not None:
             raise typer.BadParameter("--system is for campaigns of several systems.")
         if told["pool"] is not None or told["design"] is not None:
-            raise typer.BadParameter("--pool and --design belong to sheets, --chosen to tables.")
+            raise typer.BadParameter("--pool and --design are for sheets, --chosen is for tables.")
         named = options.named(metrics=told["metrics"])
         named |= {"id": None if told["id"] == "id" else told["id"]}
         found = input.labelled(
@@ -352,7 +356,9 @@ def _planned(
     count = 0 if told["bar"] is not None else "before" if base == "before" else count
     asked = [n for n in parse.counts("--ratings", told["ratings"]) if size is None or n <= size]
     if not asked or min(asked) < 2:
-        raise typer.BadParameter("--ratings must be from 2 to the segments of a batch.")
+        raise typer.BadParameter(
+            "--ratings must be at least 2 and at most the number of segments per batch."
+        )
     how: dict[str, Any] = {"size": size, "baseline": count, "false_alarms": told["alarms"]}
     made = delays(sd, told["drops"], asked, **how)
     record |= {"plan": made.to_dict()}
@@ -366,7 +372,8 @@ def _planned(
         def needed(_: Console) -> None:
             print(f"For a mean delay of {told['delay']:g} batches:")
             for size_of, n in fewest.items():
-                said = "not even all segments do" if n is None else f"{n} ratings per batch"
+                never = "not possible, even with all segments rated"
+                said = never if n is None else f"{n} ratings per batch"
                 print(f"  drop of {size_of:g}: {said}")
 
         texts.append(needed)
@@ -377,7 +384,7 @@ def _planned(
 def _divided(
     budget: int, found: Monitoring, record: dict[str, Any], texts: list[Callable[[Console], None]]
 ) -> list[dict[str, Any]]:
-    """Ratings for each batch without any, so that their scores will be equally sure."""
+    """Ratings for each unrated batch, so that their scores will be equally precise."""
     from fewgold.monitoring import share_budget
 
     table = found.table
@@ -385,12 +392,12 @@ def _divided(
     bare = [(str(name), int(size)) for name, n, size in rows if n == 0]
     if not bare:
         raise typer.BadParameter(
-            "--divide is for batches without ratings; here every batch has some."
+            "--divide is for batches without ratings, but here every batch has some."
         )
     if not math.isfinite(found.unit_sd):
         raise typer.BadParameter(
-            "--divide needs some ratings of earlier batches, to know how much they vary; rate at "
-            "least 2 segments of one."
+            "--divide needs ratings of an earlier batch, to know how much they vary. Rate at least "
+            "2 segments of one batch."
         )
     sizes = [size for _, size in bare]
     counts = share_budget([found.unit_sd] * len(bare), sizes, budget)
@@ -403,11 +410,11 @@ def _divided(
         record |= {"left": rest}
 
     def text(_: Console) -> None:
-        print(f"{budget} ratings for the batches without any, so that each score is equally sure:")
+        print(f"{budget} ratings for the unrated batches, so that each score is equally precise:")
         for one in made:
             print(f"  {one['batch']}: {one['ratings']} of {one['size']}")
         if rest > 0:
-            print(f"  {rest} are left: all segments of these batches would be rated.")
+            print(f"  {rest} are left over: all segments of these batches would be rated.")
 
     texts.append(text)
     return made
@@ -437,7 +444,7 @@ def _drifted(told: dict[str, Any]) -> Drift:
 
 
 def _show(out: Console, found: Monitoring) -> None:
-    """The summary, with the verdict in colour and lines of text that fit the screen."""
+    """The summary, with the verdict in colour and lines wrapped to the screen."""
     verdict, _, rest = found.summary().partition("\n")
     colour = "red" if found.alarm is not None else "green" if found.drop is not None else "default"
     out.print(f"[bold {colour}]{escape(verdict)}[/bold {colour}]")
@@ -459,10 +466,14 @@ def _write(found: Monitoring | None, drift: Drift | None, out: Path, quiet: bool
 
     kind = out.suffix.lower()
     if found is None and (drift is None or kind != ".csv"):
-        raise typer.BadParameter("-o writes the line of a FILE; of anchors alone a .csv.")
+        raise typer.BadParameter(
+            "-o writes a page or figure only with a FILE of ratings; --anchor alone writes a .csv."
+        )
     if kind == ".csv":
         frame = found.to_frame() if found is not None else drift.to_frame()  # type: ignore[union-attr]
-        for name in frame.select_dtypes(exclude="number"):  # no text is a formula to a spreadsheet
+        for name in frame.select_dtypes(
+            exclude="number"
+        ):  # spreadsheets must not read texts as formulas
             frame[name] = [io.neutral(str(v)) for v in frame[name]]
         io.write_texts({out: frame.to_csv(index=False)})
     elif kind in (".html", ".htm"):

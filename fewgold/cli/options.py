@@ -1,4 +1,4 @@
-"""How options are declared, and those that several commands have."""
+"""Helpers that declare options, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _T = TypeVar("_T")
 
 
 def argument(default: _T | EllipsisType, metavar: str, help: str, **more: Any) -> _T:
-    """An argument, as the default of a parameter; ``...`` where it must be given."""
+    """An argument, as the default of a parameter; ``...`` if it is required."""
     return cast(_T, typer.Argument(default, metavar=metavar, help=help, **more))
 
 
 def option(
     default: _T | EllipsisType, metavar: str, help: str, *names: str, panel: str = "", **more: Any
 ) -> _T:
-    """An option with a value; ``names`` only where it is not called as the parameter is."""
+    """An option with a value; ``names`` only if they differ from the name of the parameter."""
     more |= {"metavar": metavar, "help": help, "rich_help_panel": panel or None}
     return cast(_T, typer.Option(default, *names, **more))
 
 
 def flag(default: _T, name: str, help: str, *short: str, panel: str = "", **more: Any) -> _T:
-    """An option without a value, or one for yes and one for no (``--yes/--no``)."""
+    """A flag, or a pair of flags (``--yes/--no``)."""
     more |= {"help": help, "rich_help_panel": panel or None}
     return cast(_T, typer.Option(default, name, *short, **more))
 
@@ -41,12 +41,12 @@ def direction(default: bool | None, help: str) -> bool | None:
 
 
 def described(metavar: str, help: str, *names: str, panel: str | None = None, **more: Any) -> Any:
-    """What help says of an option, to stand beside its type in ``Annotated``."""
+    """The help of an option, to go beside its type in ``Annotated``."""
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
-# What is printed, and where files go
-#: How a result is printed.
+# Output
+#: Output formats.
 OutputFormat = Literal["text", "json", "csv", "latex"]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes or progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -106,7 +106,7 @@ Log = Annotated[
 ]
 
 # Campaigns and sheets
-#: What a result is about: these very segments, or the system that made them.
+#: What a result is about: exactly these segments, or the system that produced them.
 Target = Literal["pool", "process"]
 
 EstimateTarget = Annotated[
@@ -117,7 +117,7 @@ EstimateTarget = Annotated[
     ),
 ]
 
-#: Rules that say when to stop rating.
+#: Stopping rules.
 StoppingRule = Literal["kelly", "hall"]
 Campaign = Annotated[
     str, typer.Argument(metavar="CAMPAIGN", help="Folder or file of the campaign.")
@@ -128,7 +128,7 @@ OneSystem = Annotated[
 ]
 Pool = Annotated[
     str | None,
-    described("POOL", "Where the pool is now, if it has moved (- reads CSV from stdin)."),
+    described("POOL", "New path of the pool, if it has moved (- reads CSV from stdin)."),
 ]
 SideFile = Annotated[
     str | None, described("FILE", "The .design.json file, if it is not next to the sheet.")
@@ -149,7 +149,7 @@ Criteria = Annotated[
     str | None,
     described(
         "A,B,…",
-        "Score columns of several criteria, with their scales if you like: "
+        "Score columns of several criteria, with optional scales: "
         "fluency:1-5,adequacy:0-100:higher. Default: the criteria of the sheet or campaign.",
         panel=CRITERIA,
     ),
@@ -163,8 +163,8 @@ Simultaneous = Annotated[
     ),
 ]
 
-# Labels that exist
-LABELS = "Labels that exist"
+# Existing labels
+LABELS = "Existing labels"
 
 Chosen = Annotated[
     str | None,
@@ -213,13 +213,13 @@ Confidence = Annotated[
     str | None, described("LEVEL", "Confidence level, such as 0.95 (default) or 95%.")
 ]
 
-#: What was known of a metric before.
+#: What is known of a metric beforehand.
 Prior = Annotated[
     str | None,
     described(
         "rho=30/40,…",
-        "What you knew of the judge before: counts (rho=30/40,eta=45/50), or a mean and the "
-        "number of items that it is worth (rho=0.75@40).",
+        "What you knew of the judge before: counts (rho=30/40,eta=45/50), or a mean and how many "
+        "items it is worth (rho=0.75@40).",
     ),
 ]
 
@@ -251,7 +251,7 @@ Order = Annotated[
 
 
 def named(**columns: str | None) -> dict[str, Any]:
-    """What the user said of the columns, None where nothing; metrics and texts as lists."""
+    """The columns that the user named, None for the others; metrics and texts as lists."""
     return {
         name: parse.names(told) if name in ("metrics", "texts") and told is not None else told
         for name, told in columns.items()
@@ -259,7 +259,7 @@ def named(**columns: str | None) -> dict[str, Any]:
 
 
 def refuse_for_campaign(given: Mapping[str, Any]) -> None:
-    """Options that a campaign has decided already are an error."""
+    """Refuse options that a campaign has already fixed."""
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise typer.BadParameter(
@@ -273,11 +273,11 @@ def typed(
     without: Collection[str],
     settled: Mapping[str, str | None] | None = None,
 ) -> list[str]:
-    """The options of the running command as words for a shell, to give the same result again.
+    """The options of the running command as shell words that reproduce the result.
 
-    Every option that was given is among them but those in ``without``, so that a new option is
-    never forgotten. ``settled`` holds the words for what was guessed or drawn by lot, by
-    parameter; None leaves what was typed.
+    Includes every option given except those in ``without``, so that a new option is never
+    forgotten. ``settled`` maps parameters that were guessed or drawn at random to their words;
+    None keeps what was typed.
     """
     found: list[str] = []
     for parameter in context.command.params:
@@ -297,6 +297,6 @@ def typed(
 
 
 def listed(names: Sequence[str] | None) -> str | None:
-    """Names as a list with commas; None where that would be read as something else."""
+    """Names joined by commas; None if that would be read differently."""
     text = ",".join(names or ())
     return text if parse.names(text) == list(names or ()) else None

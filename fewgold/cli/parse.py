@@ -1,4 +1,4 @@
-"""Budgets, limits and lists as people type them. What cannot be read is a usage error (exit 2)."""
+"""Parses budgets, limits and lists as people type them. Bad values are usage errors (exit 2)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def budget(text: str | None, cost: float | None, risk: float | None, size: int) 
 
     if (text is None) == (cost is None):
         raise typer.BadParameter(
-            "say how much can be rated: either --budget (segments such as 100, or a share such as "
-            "5%) or --cost-budget (in the units of --cost)."
+            "say how much can be rated, with either --budget (segments such as 100, or a share "
+            "such as 5%) or --cost-budget (in the units of --cost)."
         )
     if cost is not None:
         return Cost(cost) if risk is None else Cost(cost, risk)
     if risk is not None:
-        raise typer.BadParameter("--risk belongs to --cost-budget.")
+        raise typer.BadParameter("--risk needs --cost-budget.")
     assert text is not None
     match = _AMOUNT.fullmatch(text)
     if not match:
@@ -38,7 +38,9 @@ def budget(text: str | None, cost: float | None, risk: float | None, size: int) 
     number = float(match[1])
     if match[2]:
         if not 0 < number <= 100:
-            raise typer.BadParameter(f"--budget in percent must lie in 0 to 100; got {text!r}.")
+            raise typer.BadParameter(
+                f"--budget in percent must be between 0 and 100; got {text!r}."
+            )
         return size if number == 100 else number / 100
     if 0 < number < 1 or (number == 1 and "." in match[1]):
         return size if number == 1 else number
@@ -70,8 +72,8 @@ def budgets(text: str) -> list[Budget]:
         shares = {match[2] for match in matches}
         if len(shares) > 1 or first > last or step <= 0:
             raise typer.BadParameter(
-                f"--budgets {part!r} must go from the smaller to the larger, all in percent or all "
-                "in segments."
+                f"--budgets {part!r} must go from small to large, all in percent or all in "
+                f"segments."
             )
         count = int((last - first) / step + 1e-9) + 1
         found += [_one_budget(f"{first + k * step:.10g}{matches[0][2]}") for k in range(count)]
@@ -86,7 +88,7 @@ def _one_budget(text: str) -> Budget:
 
 
 def names(text: str | None) -> list[str]:
-    """A list with commas."""
+    """A comma-separated list."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
@@ -130,7 +132,7 @@ def orientation(text: str | None) -> dict[str, int]:
 
 
 def limits(text: str | None) -> tuple[float, float] | None:
-    """``0,25`` as the ends of the rating scale, or ``mqm``, a scale that is known."""
+    """``0,25`` as the ends of the rating scale, or a known scale such as ``mqm``."""
     if text is None:
         return None
     from fewgold.common.checks import SCALES, as_limits
@@ -147,7 +149,7 @@ def limits(text: str | None) -> tuple[float, float] | None:
 
 
 def cut(option: str, text: str | None) -> Cut | None:
-    """``<=0`` or ``>= 0.5``: where scores become a 1."""
+    """``<=0`` or ``>= 0.5``: the scores that become a 1."""
     from fewgold.cut import Cut
     from fewgold.errors import FewgoldError
 
@@ -163,7 +165,7 @@ def cut(option: str, text: str | None) -> Cut | None:
 
 
 def priors(text: str | None) -> Priors | None:
-    """``rho=30/40,eta=0.9@50``: what was known of a judge before."""
+    """``rho=30/40,eta=0.9@50``: what is known of a judge beforehand."""
     from fewgold.bayes import Priors
     from fewgold.errors import FewgoldError
 
@@ -176,7 +178,7 @@ def priors(text: str | None) -> Priors | None:
 
 
 def bound(text: str) -> Bound:
-    """A way to make intervals, by name."""
+    """The bound with this name."""
     from fewgold import registry
     from fewgold.errors import DesignError, UnknownNameError
 
@@ -187,7 +189,7 @@ def bound(text: str) -> Bound:
 
 
 def confidence(text: str, option: str = "--confidence", example: str = "0.95") -> float:
-    """``0.95`` or ``95%``; also of other chances, none of which is 0 or 1."""
+    """``0.95`` or ``95%``, strictly between 0 and 1; also for other probabilities."""
     value = _share(text)
     if value is None or not 0 < value < 1:
         percent = f"{100 * float(example):g}%"
@@ -212,13 +214,13 @@ def rate(text: str | float) -> float:
 
 
 def width(option: str, text: str | None, *, shares: bool) -> float | None:
-    """``0.5`` in the units of the scores; where those are shares also ``5%``."""
+    """``0.5`` in the units of the scores, or ``5%`` if they are shares."""
     if text is None:
         return None
     value = _number_or_percent(text)
     if value is None or ("%" in text and not shares):
         like = "0.05 or 5%" if shares else "0.5, in the units of the scores"
-        hint = "" if value is None else " Percent is for pass or fail, with --alpha."
+        hint = "" if value is None else " Percentages are for pass or fail, with --alpha."
         raise typer.BadParameter(f"{option} must be like {like}; got {text!r}.{hint}")
     return value
 

@@ -1,4 +1,4 @@
-"""``fewgold plan``: how many ratings are needed."""
+"""``fewgold plan``: finds out how many ratings are needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fewgold.planning import Goal, Outlook, Plan
     from fewgold.simulation.studies import Study
 
-_GOAL = "What is wanted"
+_GOAL = "Goal"
 _GUESS = "From a guess"
 _DATA = "From ratings"
 _BINARY = "Adequate or not"
@@ -29,13 +29,13 @@ _BINARY = "Adequate or not"
 def plan(
     half_width: str | None = option(None, "H", "Half-width of the interval: ±H.", panel=_GOAL),
     tolerance: str | None = option(
-        None, "T", "The error stays within T, whatever the interval says.", panel=_GOAL
+        None, "T", "The error of the estimate stays within ±T.", panel=_GOAL
     ),
     difference: str | None = option(
         None, "D", "Smallest difference between two systems that you want to find.", panel=_GOAL
     ),
-    confidence: str = option("0.95", "LEVEL", "Of the interval.", panel=_GOAL),
-    power: str = option("0.8", "P", "Chance of finding the difference.", panel=_GOAL),
+    confidence: str = option("0.95", "LEVEL", "Confidence level of the interval.", panel=_GOAL),
+    power: str = option("0.8", "P", "Probability of finding the difference (power).", panel=_GOAL),
     limits: str | None = option(
         None, "LOW,HIGH", "Lowest and highest rating: plans for the worst case.", panel=_GUESS
     ),
@@ -53,7 +53,7 @@ def plan(
     icc: float | None = option(
         None,
         "I",
-        "Intraclass correlation: share of the variance that is between documents.",
+        "Intraclass correlation: share of the variance between documents.",
         panel=_GUESS,
         parser=parse.rate,
     ),
@@ -62,37 +62,42 @@ def plan(
     ),
     size: int | None = option(None, "N", "Number of segments in the pool.", min=1),
     have: int | None = option(
-        None, "N", "Ratings you have already: say how many more. Default: those of --pilot.", min=0
+        None,
+        "N",
+        "Number of ratings you already have, to get how many more. Default: those of --pilot.",
+        min=0,
     ),
     rating_cost: float = option(1.0, "C", "Average cost of one rating.", parser=parse.number),
     pilot: str | None = option(None, "SHEET", "A rated sheet of fewgold select.", panel=_DATA),
     assurance: float | None = option(
         None,
         "P",
-        "Chance that the plan suffices although the pilot's standard deviation is uncertain.",
+        "Probability that the planned number is enough, given that the pilot's standard deviation "
+        "is uncertain.",
         panel=_DATA,
         parser=parse.rate,
     ),
     history: str | None = option(
-        None, "DATA", "A table rated in full, or demo-ende, demo-zhen.", panel=_DATA
+        None, "DATA", "A fully rated table, or demo-ende, demo-zhen.", panel=_DATA
     ),
-    human: str | None = option(None, "COLUMN", "Human scores in DATA.", panel=_DATA),
+    human: str | None = option(None, "COLUMN", "Column of human scores in DATA.", panel=_DATA),
     adequate: str | None = option(
         None,
         "CUT",
-        "Plan for the share of scores such as '>=4' in SHEET or DATA, not for their mean.",
+        "Plan for the share of scores such as '>=4' in SHEET or DATA instead of their mean.",
         panel=_DATA,
     ),
     cost: str | None = option(
         None,
         "COST",
-        "Of the ratings in DATA, as for select: a column, or 10+0.5*words.",
+        "Cost of each rating in DATA, as for select: a column, or 10+0.5*words.",
         panel=_DATA,
     ),
     uncertainty: str | None = option(
         None,
         "COLUMN",
-        "In DATA: expected spread of each rating, or a judge's probability, as for select.",
+        "Column of DATA with the expected spread of each rating or a judge's probability, as for "
+        "select.",
         panel=_DATA,
     ),
     strategies: str | None = option(
@@ -116,17 +121,17 @@ def plan(
     human_ratings: str | None = option(
         None,
         "N,…",
-        "Instead of a goal: which difference can be measured? Or with a goal: how many metric "
-        "ratings does it need beside N human ones?",
+        "Without a goal: shows which difference N human ratings can measure. With a goal: how many "
+        "metric ratings it needs besides N human ones.",
         panel=_BINARY,
     ),
     metric_ratings: str = option(
-        "0", "N,…", "Number of items that only the metric rates.", panel=_BINARY
+        "0", "N,…", "Number of items rated by the metric alone.", panel=_BINARY
     ),
     bias: bool = flag(
         False,
         "--bias",
-        "With --human-ratings: also bias and spread of the estimate, over random studies.",
+        "With --human-ratings: also show bias and spread of the estimate over simulated studies.",
         panel=_BINARY,
     ),
     prior: options.Prior = None,
@@ -134,7 +139,7 @@ def plan(
     budget: float | None = option(
         None,
         "B",
-        "Instead of a goal: split B between people and metric.",
+        "Instead of a goal: split the budget B between human and metric ratings.",
         panel=_BINARY,
         parser=parse.number,
     ),
@@ -148,7 +153,7 @@ def plan(
 ) -> None:
     """Find out how many ratings you need, strategy by strategy.
 
-    From nothing but the scale (worst case), a guess, a pilot, or last year's ratings:
+    From the scale alone (worst case), a guess, a pilot, or last year's ratings:
 
     [bold]fewgold plan --half-width 0.3 --limits 0,25 --size 1418[/bold]
 
@@ -158,7 +163,7 @@ def plan(
 
     [bold]fewgold plan --half-width 0.3 --history last_year.csv --human mqm[/bold]
 
-    And for pass or fail, also the other way round: which difference can so many ratings measure?
+    For pass or fail, also the reverse: which difference can a given number of ratings measure?
 
     [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
 
@@ -174,7 +179,7 @@ def plan(
     machine = parse.counts("--metric-ratings", metric_ratings)
     if budget is not None:
         if alpha is None or rho is None or eta is None or metric_cost is None:
-            raise typer.BadParameter("--budget asks for --alpha, --rho, --eta and --metric-cost.")
+            raise typer.BadParameter("--budget needs --alpha, --rho, --eta and --metric-cost.")
         split = planning.best_split(
             budget, rating_cost, metric_cost, alpha=alpha, rho=rho, eta=eta, known=known,
             level=1 - parse.confidence(confidence), items=size,
@@ -210,11 +215,11 @@ def plan(
         _metric_ratings_needed(wanted, confidence, power, people, machine, study, how)
         return
     if bias:
-        raise typer.BadParameter("--bias goes with --human-ratings, the size of the studies.")
+        raise typer.BadParameter("--bias needs --human-ratings, the size of the studies.")
     if len(machine) > 1:
         raise typer.BadParameter(
-            "several --metric-ratings go with --human-ratings, for a table of measurable "
-            "differences; give one number for a goal."
+            "several --metric-ratings need --human-ratings, for a table of measurable differences; "
+            "for a goal give one number."
         )
     shares = alpha is not None or adequate is not None
     goal = _goal(wanted, confidence, power, shares=shares)
@@ -224,11 +229,11 @@ def plan(
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         raise typer.BadParameter(
-            "say what is known, by one of --limits (the scale alone), --sd (a guess), --pilot, "
+            "say what you know, with one of --limits (the scale alone), --sd (a guess), --pilot, "
             f"--history, or --alpha (pass or fail); got {' and '.join(named) or 'none'}."
         )
     if assurance is not None and pilot is None:
-        raise typer.BadParameter("--assurance goes with --pilot, whose sd may be too small.")
+        raise typer.BadParameter("--assurance needs --pilot, whose sd may be too small.")
     if uncertainty is not None and history is None:
         raise typer.BadParameter("--uncertainty names a column of the table of --history.")
     if adequate is not None and pilot is None and history is None:
@@ -280,7 +285,7 @@ def plan(
 def _with_prior_means(
     priors: Priors | None, alpha: float | None, rho: float | None, eta: float | None
 ) -> tuple[float | None, float | None, float | None]:
-    """Rates as given; those left out are expected to be as the priors have them on average."""
+    """Rates as given; those left out are the prior means."""
     if priors is None:
         return alpha, rho, eta
     means = [
@@ -296,14 +301,14 @@ def _metric_ratings_needed(
     wanted: dict[str, str | None], confidence: str, power: str, human: list[int],
     metric: list[int], study: dict[str, Any], how: Any,
 ) -> None:  # fmt: skip
-    """How many ratings of the metric a difference takes beside so many human ones."""
+    """Number of metric ratings needed to find a difference, given the number of human ones."""
     from fewgold import planning
 
     goal = _goal(wanted, confidence, power, shares=True)
     if goal.difference is None or metric != [0]:
         raise typer.BadParameter(
-            "--human-ratings with a goal asks for the metric ratings that a --difference takes: "
-            "leave out --metric-ratings and --half-width."
+            "--human-ratings with --difference asks how many metric ratings are needed: leave out "
+            "--metric-ratings and --half-width."
         )
     rows = [
         {
@@ -329,7 +334,7 @@ def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares:
 
     if sum(x is not None for x in wanted.values()) != 1:
         raise typer.BadParameter(
-            "say what is wanted, by one of --half-width H (an interval of ±H), --tolerance T (an "
+            "say what you want, with one of --half-width H (an interval of ±H), --tolerance T (an "
             "error within ±T) and --difference D (a difference that is found)."
         )
     half_width, tolerance, difference = (
@@ -344,24 +349,24 @@ def _from_pilot(
     goal: Goal, pilot: str, human: str | None, size: int | None, assurance: float | None,
     adequate: Cut | None, names: Sequence[str], quiet: bool,
 ) -> tuple[Outlook, int]:  # fmt: skip
-    """What a rated sheet tells of scores and metrics, and how many ratings it has."""
+    """What a rated sheet shows about scores and metrics, and its number of ratings."""
     from fewgold import sheets
     from fewgold.planning import Outlook
 
     side = sheets.design_path(pilot)
     if not side.is_file():
         raise DataError(
-            f"--pilot takes a sheet of fewgold select, rated, with its design file beside it; "
-            f"there is no {str(side)!r}. For other ratings give their sd with --sd, or the table "
-            "with --history if every segment is rated."
+            f"--pilot takes a rated sheet of fewgold select, with its design file beside it; "
+            f"there is no {str(side)!r}. For other ratings give their sd with --sd, or a fully "
+            "rated table with --history."
         )
     record, sample = input.open_sheet(pilot, None, None, quiet)
     (column,) = sheets.score_columns(record, () if human is None else (human,))
     ratings = sheets.read_ratings(pilot, sample, score=column)
     if goal.difference is not None:
         raise typer.BadParameter(
-            "a pilot of one system tells the sd of its scores, not of differences. Give the sd of "
-            "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
+            "a pilot of one system shows the sd of its scores, not of differences. Give the sd of "
+            "differences with --sd (fewgold compare on a pilot of both systems shows it), or "
             "--history with several systems."
         )
     if adequate is not None:
@@ -374,7 +379,7 @@ def _from_history(
     goal: Goal, studies: dict[str, Study], names: list[str] | None, size: int | None, draws: int,
     seed: int, quiet: bool,
 ) -> Plan:  # fmt: skip
-    """The plan by replaying studies on ratings that are there."""
+    """Plan by replaying studies on existing ratings."""
     from fewgold import planning, registry
 
     if goal.difference is not None:

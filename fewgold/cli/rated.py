@@ -1,4 +1,4 @@
-"""What people rated, wherever it lies: a sheet, a campaign, or a table with labels on some rows."""
+"""Reads human ratings from a sheet, a campaign, or a table with labels on some rows."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Gaps = Annotated[
     Literal["wait", "at-random", "bounds"],
     described(
         "HOW",
-        "If some chosen segments have no answer: wait (refuse), at-random (chance left "
-        "them out), bounds (they may have any score; needs --limits).",
+        "If some chosen segments have no answer: wait (refuse to estimate), at-random (assume they "
+        "are missing at random), bounds (allow them any score; needs --limits).",
     ),
 ]
 
 
 class RatedStudy(NamedTuple):
-    """Scores with their design, and how they are to be estimated."""
+    """Scores with their design, and the estimator to use."""
 
     partial: PartialRatings
     criteria: CriteriaRatings | None  # several criteria side by side
@@ -40,8 +40,8 @@ class RatedStudy(NamedTuple):
     level: float
     strategy: str
     seed: Any
-    table: Callable[[], Any]  # the table of the pool, read if a column is wanted; may give None
-    sheet: str | None  # the sheet, which may have columns of its own
+    table: Callable[[], Any]  # the table of the pool, or None; read only if needed
+    sheet: str | None  # the sheet, which may have further columns
 
 
 def opened(
@@ -50,7 +50,7 @@ def opened(
     chosen: str | None, labels: str | None, on: str | None, metrics: str | None,
     criteria: tuple[Criterion, ...] = (), system: str | None = None, quiet: bool = False,
 ) -> RatedStudy:  # fmt: skip
-    """Read the ratings, and choose the estimator that belongs to them unless one is named."""
+    """Read the ratings, and choose the matching estimator unless one is named."""
     rated = None
     ends = parse.limits(limits)
     beside: Callable[[], Any] = _no_table
@@ -84,7 +84,7 @@ def opened(
         from fewgold.labels import partial_ratings
 
         if pool is not None or design is not None:
-            raise typer.BadParameter("--pool and --design belong to sheets, --chosen to tables.")
+            raise typer.BadParameter("--pool and --design are for sheets, --chosen is for tables.")
         named = options.named(human=human, metrics=metrics)
         named |= {"id": None if id == "id" else id}
         if criteria:
@@ -105,7 +105,7 @@ def opened(
         from fewgold import sheets
 
         if on is not None or metrics is not None:
-            raise typer.BadParameter("--on and --metrics belong to tables with labels (--chosen).")
+            raise typer.BadParameter("--on and --metrics are for tables with labels (--chosen).")
 
         record, sample = input.open_sheet(file, pool, design, quiet)
         if human is None:
@@ -135,7 +135,7 @@ def _no_table() -> None:
 
 
 def _frame_of(labels: dict[str, Any]) -> Any:
-    """What a campaign keeps beside the pool: columns for slices."""
+    """The columns for slices that a campaign keeps beside the pool."""
     import pandas as pd
 
     return pd.DataFrame(labels)
@@ -145,7 +145,7 @@ def check_limits(
     parts: Sequence[PartialRatings], estimator: Estimator, bound: Bound | None, cut: Cut | None,
     gaps: str,
 ) -> None:  # fmt: skip
-    """Refuse a bound or a worst case that needs the ends of the scale where nobody gave them."""
+    """Refuse a bound or worst case that needs the ends of the scale if they are not given."""
     unlimited = (
         any(part.limits is None for part in parts)
         and cut is None
@@ -158,13 +158,13 @@ def check_limits(
         )
     if gaps == "bounds" and unlimited:
         raise typer.BadParameter(
-            "--gaps bounds needs the ends of the scale, which are the worst that an unrated score "
-            "can be: --limits LOW,HIGH (of fewgold init for a campaign)."
+            "--gaps bounds needs the ends of the scale, as the extremes of an unrated score: "
+            "--limits LOW,HIGH (of fewgold init for a campaign)."
         )
 
 
 def pointed(estimator: Estimator, higher_is_better: bool | None, quiet: bool) -> Estimator:
-    """The estimator, told which end of the scale is good if it can use that."""
+    """The estimator, with the direction of the scores if it can use it."""
     if higher_is_better is None:
         return estimator
     if any(f.name == "higher_is_better" for f in fields(estimator)):  # type: ignore[arg-type]
@@ -174,7 +174,7 @@ def pointed(estimator: Estimator, higher_is_better: bool | None, quiet: bool) ->
 
 
 def better(file: str, limits: str | None, share: bool) -> bool:
-    """Whether larger scores are better; shares of adequate ones always are."""
+    """Whether higher scores are better, which is always true of shares of adequate ones."""
     if share:
         return True
     if input.is_campaign(file):

@@ -1,4 +1,4 @@
-"""``fewgold reliability``: how steady scores and rankings are by number of documents."""
+"""``fewgold reliability``: how stable scores and rankings are, by number of documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENOUGH = "How many documents are enough"
 
 Resample = Annotated[
     Literal["segments", "documents"],
-    described("WHAT", "What the bootstrap draws: segments, as in the paper, or documents."),
+    described("WHAT", "What the bootstrap resamples: segments, as in the paper, or documents."),
 ]
 
 
@@ -32,14 +32,14 @@ def reliability(
     file: str = argument(
         ...,
         "FILE",
-        "Table, one row a segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
+        "Table with one row per segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
     ),
     score: str | None = option(None, "A,B,…", "Columns of human or metric scores.", panel=_COLUMNS),
     corpus: Annotated[
         list[str] | None,
         described(
             "METRIC:OUTPUT,REFERENCE",
-            "A score of whole sets of segments: bleu, chrf or ter of two or more columns of text. "
+            "A corpus-level metric: bleu, chrf or ter, with the columns of outputs and references. "
             "May be given several times.",
             "--corpus",
             panel=_COLUMNS,
@@ -52,7 +52,7 @@ def reliability(
     segment: str | None = option(
         None,
         "COLUMN",
-        "Ids that systems share; none for the place in the document.",
+        "Column of ids that systems share; none to use the position in the document.",
         panel=_COLUMNS,
     ),
     orders: str = option(
@@ -63,38 +63,41 @@ def reliability(
     resample: Resample = "segments",
     at: str | None = option(None, "1,2,5,…", "Numbers of documents, or all. Default: 30 of them."),
     absolute: bool = flag(False, "--absolute", "Do not divide by the mean, which may be near 0."),
-    x_i: float = option(1.0, "X", "Where the tangent of x_min touches.", "--x-i"),
-    epsilon: float = option(0.0001, "E", "Slope at which x_max lies."),
+    x_i: float = option(1.0, "X", "Where the tangent of x_min touches the curve.", "--x-i"),
+    epsilon: float = option(0.0001, "E", "Slope that defines x_max."),
     drop_gaps: bool = flag(False, "--drop-gaps", "Leave out segments without a score."),
-    confidence: str = option("0.95", "P", "Of the intervals."),
+    confidence: str = option("0.95", "P", "Confidence level of the intervals."),
     half_width: float | None = option(
         None,
         "H",
-        "Say how many documents give a score within ±H.",
+        "Find how many documents give a score within ±H.",
         panel=_ENOUGH,
         parser=parse.number,
     ),
     against: str | None = option(
-        None, "SYSTEM", "Differences to this system within ±H, rather than scores.", panel=_ENOUGH
+        None,
+        "SYSTEM",
+        "Measure differences from this system within ±H instead of scores.",
+        panel=_ENOUGH,
     ),
     population: str | None = option(
         None,
         "D",
-        "Documents that there are, or these; without it, more of the kind than one needs.",
+        "Total number of documents, or these for those of the table. Default: unlimited.",
         panel=_ENOUGH,
     ),
     out: Annotated[
-        Path | None, described("FOLDER", "Write tables and figures there.", "--out", "-o")
+        Path | None, described("FOLDER", "Folder for tables and figures.", "--out", "-o")
     ] = None,
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show how a score settles as documents are added.
+    """Show how a score stabilises as documents are added.
 
-    Standard deviations by bootstrap, a power law through them with x_min
-    and x_max, and how soon systems are ranked as in the end. --half-width
-    asks the better question: how many documents are enough?
+    Standard deviations by bootstrap, a power law fitted to them with x_min and x_max, and how
+    many documents it takes until systems are ranked as with all of them. --half-width answers
+    directly how many documents are enough.
 
     Example: [bold]fewgold reliability rated.csv --score mqm --half-width 0.3[/bold]
     """
@@ -107,7 +110,7 @@ def reliability(
     those = None if population is None else _count_or("these", population, hint)
     steps = _steps(at)
     if half_width is None and (against is not None or population is not None):
-        raise typer.BadParameter("--against and --population go with --half-width.")
+        raise typer.BadParameter("--against and --population need --half-width.")
     named = {"human": parse.names(score) or None, "document": document, "system": system}
     table, columns = _columns(file, named, segment, quiet, corpus or [])
     columns["gaps"] = "drop" if drop_gaps else "error"
@@ -136,7 +139,7 @@ def reliability(
 
 
 def _count_or(word: str, text: str, hint: str, least: int = 0) -> str | int:
-    """A whole number, or the one word that may stand in its place."""
+    """A whole number, or the one word allowed instead."""
     if text.strip() == word:
         return word
     if not text.strip().isdecimal() or int(text) < least:
@@ -156,7 +159,7 @@ def _steps(text: str | None) -> list[int] | str | None:
 def _columns(
     file: str, named: dict[str, Any], segment: str | None, quiet: bool, corpus: list[str]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table, and which columns to take: as told, else as their names suggest."""
+    """The table and its columns, as given or else guessed from their names."""
     from fewgold.errors import DataError
     from fewgold.io.columns import roles
 
@@ -172,7 +175,9 @@ def _columns(
     names = [str(c) for c in found.table.columns]
     document, system = found.document, found.system
     if document is None:
-        raise DataError(f"which column holds the documents? --document: {', '.join(names)}.")
+        raise DataError(
+            f"which column holds the documents? Name it with --document: {', '.join(names)}."
+        )
     asked = not corpus or named["human"]
     chosen: Any = list(found.some_humans("--score")) if asked else []
     table = found.table
@@ -194,7 +199,8 @@ def _columns(
 
 
 def _corpus_score(text: str, table: pd.DataFrame) -> tuple[str, CorpusScore]:
-    """``bleu:output,reference``: a score by sacrebleu on columns of text, and its name."""
+    """``bleu:output,reference``: a score that sacrebleu computes from columns of text, and its
+    name."""
     from fewgold import io
     from fewgold.errors import DataError, UnknownNameError
     from fewgold.reliability import CorpusScore
@@ -221,7 +227,7 @@ def _corpus_score(text: str, table: pd.DataFrame) -> tuple[str, CorpusScore]:
 
 
 def _shared_ids(table: pd.DataFrame, document: str, system: str, names: list[str]) -> str | None:
-    """A column of ids, if each id stands once in every document and system that has it."""
+    """A column of ids, if each id occurs once per document and system."""
     from fewgold import io
 
     found = io.guess_column([n for n in names if n not in (document, system)], io.ID_NAMES)
@@ -235,7 +241,7 @@ def _shared_ids(table: pd.DataFrame, document: str, system: str, names: list[str
 def _save(
     result: Reliability, plan: DocumentsNeeded | None, folder: Path, quiet: bool
 ) -> list[Path]:
-    """Write the tables as CSV, and a figure for each score where matplotlib is there."""
+    """Write the tables as CSV, and a figure for each score if matplotlib is installed."""
     from fewgold import io
     from fewgold.plots.style import available
     from fewgold.report.sections import save_result

@@ -1,4 +1,4 @@
-"""``fewgold report``: a study as one page for people."""
+"""``fewgold report``: writes a study as one self-contained page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fewgold.report import StudyReport
     from fewgold.report.comparison_page import ComparisonReport
 
-# Of the page itself; all other options change the numbers, and fewgold estimate has them too.
+# Options of the page itself. All others change the numbers, and fewgold estimate has them too.
 _NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
 
 
@@ -32,14 +32,14 @@ def report(
     gaps: str = option(
         "wait",
         "HOW",
-        "If some chosen segments have no answer: wait (refuse) or at-random (chance left "
-        "them out).",
+        "If some chosen segments have no answer: wait (refuse to estimate) or at-random (assume "
+        "they are missing at random).",
     ),
     estimator: options.Estimator = None,
     confidence: options.Confidence = None,
     adequate: str | None = option(None, "CUT", "Report the share of scores such as '<=0'."),
     limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating, for a sheet."),
-    pool: str | None = option(None, "POOL", "Where the pool of a sheet is now, if it has moved."),
+    pool: str | None = option(None, "POOL", "New path of the pool of a sheet, if it has moved."),
     human: str | None = option(None, "COLUMN", "Column of labels.", panel=options.LABELS),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
@@ -58,8 +58,8 @@ def report(
 ) -> None:
     """Write the report of a study as one self-contained page.
 
-    The number and its interval, what was sampled and why, ratings saved
-    against plain random choice, diagnostics, plots, how to cite.
+    It has the score with its interval, what was sampled and why, the ratings saved compared with
+    plain random choice, diagnostics, plots, and how to cite the result.
 
     Example: [bold]fewgold report study -o report.html[/bold]
     """
@@ -80,7 +80,7 @@ def report(
         raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
     if of_campaign and target != "pool":
         raise typer.BadParameter(
-            "the report of a campaign is about its pool; fewgold estimate has --target process."
+            "the report of a campaign is about its pool; for --target process use fewgold estimate."
         )
     of_table = {"--human": human, "--metrics": metrics, "--labels": labels, "--on": on}
     if chosen is None and (unused := [k for k, v in of_table.items() if v is not None]):
@@ -159,9 +159,8 @@ def report(
     except DataError as error:
         if error.code == "unrated":
             error.hints["cli"] = (
-                "--gaps at-random treats them as missing at random, and the report then tells the "
-                "worst "
-                "case as well."
+                "--gaps at-random treats them as missing at random; the report then gives the "
+                "worst case too."
             )
         raise
     if not available():
@@ -175,9 +174,9 @@ def _beside(
     made: StudyReport | ComparisonReport, asked: slices.Asked, words: list[str], file: str,
     **told: Any,
 ) -> StudyReport:  # fmt: skip
-    """The report with the scores of slices, with other weights and of all criteria.
+    """The report, with scores by slice, with other weights, and of all criteria.
 
-    ``words`` are options that give the same numbers, where the report does not know them.
+    ``words`` are the options that reproduce the numbers, if the report does not know them.
     """
     from fewgold.report import StudyReport
     from fewgold.slices import slices as sliced

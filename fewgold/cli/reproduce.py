@@ -1,4 +1,4 @@
-"""``fewgold reproduce``: published tables made again, beside the printed values."""
+"""``fewgold reproduce``: recomputes published tables and compares them with the printed values."""
 
 from __future__ import annotations
 
@@ -35,13 +35,11 @@ def reproduce(
     paper: Paper,
     draws: Annotated[
         int | None,
-        described(
-            "D", "Studies to replay: 100, and 1500 for estrella, unless you say.", "--draws", min=2
-        ),
+        described("D", "Studies to replay. Default: 100, and 1500 for estrella.", "--draws", min=2),
     ] = None,
     budgets: str = option(_BUDGETS, "LIST", "Shares such as 5%:50%:5% or 10%,30%."),
     incremental: bool = flag(
-        True, "--incremental/--no-incremental", "Also make Table 2, which takes longest."
+        True, "--incremental/--no-incremental", "Also make Table 2, which takes the longest."
     ),
     demo: bool = flag(False, "--demo", "Use the built-in synthetic data."),
     out: options.Folder = None,
@@ -51,7 +49,7 @@ def reproduce(
     fail: bool = flag(
         False,
         "--fail",
-        "Exit with 1 if a finding does not hold, or a figure differs for no known reason.",
+        "Exit with 1 if a finding does not hold, or a number differs for no known reason.",
     ),
     output: TextOrJson = "text",
     json: Json = False,
@@ -60,9 +58,8 @@ def reproduce(
     """Recompute the tables of a paper and check its findings.
 
     saldias needs the public WMT20 files in the folder that FEWGOLD_DATA names;
-    --demo runs the same on embedded synthetic data. daniken and estrella need no
-    data, and use those files where they are there; of the options they have
-    --draws, --out, --seed and --fail.
+    --demo runs the same on embedded synthetic data. daniken and estrella need no data, but use
+    those files if present; they accept only --draws, --out, --seed and --fail.
 
     Example: [bold]fewgold reproduce saldias --demo --draws 20[/bold]
     """
@@ -76,7 +73,7 @@ def reproduce(
         odd |= {"--n-jobs": n_jobs is not None, "--budgets": budgets != _BUDGETS}
         if any(odd.values()):
             named = ", ".join(name for name, given in odd.items() if given)
-            raise typer.BadParameter(f"{named} goes with saldias: {paper} replays no data.")
+            raise typer.BadParameter(f"{named} is only for saldias: {paper} replays no data.")
         make = library.daniken if paper == "daniken" else library.estrella
         with progress_bars(quiet) as bar:
             tables: Reproduction = make(count, rng=seed, progress=bar)
@@ -86,7 +83,7 @@ def reproduce(
     if len(shares) < len(parse.budgets(budgets)):
         raise typer.BadParameter(f"--budgets must be shares of the test set; got {budgets!r}.")
     if resume and out is None:
-        raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
+        raise typer.BadParameter("--resume needs --out, the folder of the earlier run.")
     store = None if out is None else out / "cells"
     with progress_bars(quiet) as bar, resumable(store):
         try:
@@ -111,7 +108,7 @@ def _finish(
     fail: bool,
     quiet: bool,
 ) -> None:
-    """Write and print what was made; with --fail, exit with 1 if something is wrong."""
+    """Write and print the results; with --fail, exit with 1 if something is wrong."""
     written = save_all(made, out, quiet)
     record = made.to_dict() | {"files": [str(path) for path in written]}
     show(as_json, record, lambda _: print_summary(made.summary(), written))

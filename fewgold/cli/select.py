@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
-# Where the sheet goes and what is printed. --given and --history are files, whose places are kept
-# by themselves.
+# Output options. --given and --history are files, whose paths are recorded separately.
 _NOT_DRAWING = ("out", "design", "force", "json", "quiet", "given", "history")
 
 
@@ -105,7 +104,7 @@ def select(
         "The scale and the direction (higher or lower is better) are optional.",
     ),
     design: str | None = option(
-        None, "FILE", "Where the side file goes. Default: FILE.design.json next to the sheet."
+        None, "FILE", "Path of the side file. Default: FILE.design.json next to the sheet."
     ),
     in_order: bool = flag(
         False,
@@ -162,11 +161,11 @@ def select(
             "fewgold init, or add to a rated sheet with --given."
         )
     if out is None:
-        raise typer.BadParameter("say where the sheet goes with -o FILE.")
+        raise typer.BadParameter("name the sheet to write with -o FILE.")
     if out == "-" and (design is None or json):
         raise typer.BadParameter(
             "-o - writes the sheet to stdout: "
-            + ("leave out --json." if json else "say where the design goes with --design FILE.")
+            + ("leave out --json." if json else "name the design file with --design FILE.")
         )
     sources = {Path(p).resolve() for p in (*pool_files, given, history) if p not in (None, "-")}
     targets = (Path(out), sheets.design_path(out), Path(design or out))
@@ -182,7 +181,7 @@ def select(
     if asked and score_column != "score":
         raise typer.BadParameter("--criteria names the columns: leave --score-column out.")
     if asked and given is not None:
-        raise typer.BadParameter("--given brings its criteria with it: leave --criteria out.")
+        raise typer.BadParameter("--given already has its criteria: leave --criteria out.")
     named = options.named(
         id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
     )
@@ -191,17 +190,18 @@ def select(
     foreseen = [name for name, value in known.items() if value is not None]
     on_disk = input.stays_on_disk(pool_files, engine)
     if on_disk and by is not None:
-        raise typer.BadParameter("--by needs one file that is loaded: --engine memory.")
+        raise typer.BadParameter(
+            "--by needs a single file that is loaded into memory: --engine memory."
+        )
     if on_disk and (history or history_human) is not None:
         raise typer.BadParameter(
             "--history needs a pool that is loaded: one file, with --engine memory if it is large. "
-            "An --uncertainty column will do on disk too."
+            "An --uncertainty column also works on disk."
         )
     if shared and history is not None:
         raise typer.BadParameter(
             "--shared cannot be combined with --history, which is about one system. An "
-            "--uncertainty column "
-            "will do: it is averaged over the systems."
+            "--uncertainty column works: it is averaged over the systems."
         )
     if on_disk and shared:
         raise typer.BadParameter(
@@ -211,7 +211,7 @@ def select(
         raise typer.BadParameter("--memory and --order are for pools that stay on disk.")
     if given is not None:
         if signs or foreseen or any(v is not None for v in named.values()):
-            raise typer.BadParameter("--given brings the columns with it: leave their options out.")
+            raise typer.BadParameter("--given already has the columns: leave their options out.")
         opened = _open_given(given, pool_files, on_disk, memory, quiet)
     elif on_disk:
         from fewgold.stored import StoredPool
@@ -248,7 +248,7 @@ def select(
         seed = secrets.randbelow(10**6)
     uniform = opened.uniform if uniform is None else uniform
     chosen = registry.strategy(name, pool, uniform=uniform)
-    if "+" not in name:  # a sampler or an estimator alone: say what goes with it
+    if "+" not in name:  # a sampler or an estimator alone: the error says how to complete it
         name = f"{chosen.sampler.name}+{chosen.name}"
     if by is not None:
         sampler = _within_slices(opened, chosen.sampler, by, per_slice, shared)
@@ -257,7 +257,7 @@ def select(
     if in_order and (not sample.design.drawn_as("simple") or rated is not None):
         raise typer.BadParameter(
             "--in-order is for one plain random sample: give --strategy random, and leave out "
-            "--given. Its budget may be 100%; stopping early is what saves ratings."
+            "--given. Its budget may be 100%, because stopping early saves the ratings."
         )
     informed = uneven.Informed(pool, opened.foreseen, opened.icc)
     chances = uneven.chances_of(chosen.sampler)
@@ -332,16 +332,16 @@ def select(
 
 @dataclass(frozen=True)
 class _Opened:
-    """A pool to draw from, and what is known about it."""
+    """A pool to draw from, with what is known about it."""
 
     pool: Population
     columns: dict[str, Any]
     guessed: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    table: Any = None  # as it was read, where it was loaded
+    table: Any = None  # as read, if loaded
     rated: Ratings | None = None
     strategy: str | None = None
-    # What is known beforehand of the spread of ratings, and how the chances were made
+    # What is known of the spread of ratings, and how the chances were computed
     foreseen: dict[str, Any] = field(default_factory=dict)
     uncertainty: str | None = None
     uniform: float | None = None
@@ -394,7 +394,7 @@ def _within_slices(
 
     if sampler.step is not None:
         raise typer.BadParameter(
-            f"--by cannot be combined with {sampler.name}, which chooses step by step."
+            f"--by cannot be combined with {sampler.name}, which chooses segments step by step."
         )
     names = parse.names(by)
     for name in names:
@@ -402,7 +402,7 @@ def _within_slices(
             raise UnknownNameError("column", name, map(str, opened.table.columns))
     pool: Any = opened.pool
     table, ids = opened.table, list(map(str, pool.ids.tolist()))
-    if shared:  # the table has a row for each system; slices are of segments
+    if shared:  # the table has one row per system; slices consist of segments
         table = table.assign(**{"": [label("id", i) for i in table[opened.columns["id"]].tolist()]})
         for name in names:
             values = table.groupby("", sort=False)[name].nunique(dropna=False)
@@ -418,7 +418,7 @@ def _within_slices(
 
 
 def _by_segment(pool: Pool, ids: Any, spread: FloatArray) -> FloatArray:
-    """The mean spread over the systems of each segment of a joint pool."""
+    """The expected spread of each segment of a joint pool, averaged over systems."""
     import numpy as np
     import pandas as pd
 
@@ -437,8 +437,8 @@ def _open_given(
     record = sheets.read_record(sheets.design_path(given))
     if on_disk != ("engine" in record["pool"]):
         raise DataError(
-            "the given ratings belong to a pool that was read in another way. Give the same "
-            "files as then, and --engine memory if one large file was loaded."
+            "the given ratings belong to a pool that was read differently. Give the same files as "
+            "before, with --engine memory if one large file was loaded."
         )
     engine = input.start_engine(record["pool"]["engine"], memory, quiet) if on_disk else None
     pool = sheets.load_pool(record, pool_files if on_disk else pool_files[0], engine)
@@ -460,39 +460,38 @@ def _open_given(
 def _first_wave(
     sampler: Sampler, rated: Ratings | None, pool_file: str, out: str
 ) -> list[str]:  # fmt: skip
-    """What comes after the first wave of a sampler that learns the spread from it."""
+    """The next step after the first wave of a sampler that learns the spread from it."""
     from fewgold.samplers import TwoWave
 
     if not isinstance(sampler, TwoWave) or rated is not None:
         return []
     return [
         "This is the first wave, drawn with equal chances. When it is rated, draw the second one, "
-        "which goes where these ratings stray most from the metrics: fewgold select "
-        f"{quoted(pool_file)} --given {quoted(out)} --budget N -o second.csv. A first wave of "
-        f"{sampler.share:.0%} of all ratings does well."
+        f"which samples more where these ratings differ most from the metrics: fewgold select "
+        f"{quoted(pool_file)} --given {quoted(out)} --budget N -o second.csv. A good size for the "
+        f"first wave is {sampler.share:.0%} of all ratings."
     ]
 
 
 def _second_wave(sampler: Sampler, rated: Ratings | None) -> list[tuple[str, str]]:
-    """Where the chances of a wave that learns from the one before come from."""
+    """How the chances of a wave were computed that learns from the one before."""
     from fewgold.samplers import TwoWave
 
     if not isinstance(sampler, TwoWave) or rated is None:
         return []
     share = f"{1 - sampler.uniform:.0%} by spread, {sampler.uniform:.0%} equal"
-    return [("spread", f"as the {rated.n} ratings before tell"), ("chances", share)]
+    return [("spread", f"learnt from the {rated.n} earlier ratings"), ("chances", share)]
 
 
-# How alike segments of one document are rated, typically: from 0.10 to 0.24 for MQM scores of
-# translations, more for captions.
+# Typical intraclass correlation within documents: 0.10 to 0.24 for MQM scores of translations,
+# more for captions.
 _TYPICAL_ICC = 0.2
 
 
 def _worth_of_units(sample: Sample, icc: float | None) -> list[str]:
-    """What it costs to rate segments that stand together, by the design effect 1 + (m − 1) icc.
+    """The loss from rating neighbouring segments, by the design effect 1 + (m − 1) icc.
 
-    m is the number of segments that a segment shares its document or chunk with, itself included,
-    on average (Kish 1965, section 5.4).
+    m is the mean size of the document or chunk that a segment belongs to (Kish 1965, section 5.4).
     """
     import numpy as np
 
@@ -517,9 +516,10 @@ def _worth_of_units(sample: Sample, icc: float | None) -> list[str]:
     cheaper = "--strategy docs-chunks3, or docs-balanced" if whole else "--strategy docs-balanced"
     return [
         f"{sample.n} segments in {'whole documents' if whole else 'chunks'} are worth about "
-        f"{max(round(sample.n / effect), 1)} scattered ones, because segments of one document are "
-        f"rated alike (intraclass correlation {where} {share:.2f}). Cheaper: {cheaper} with the "
-        "text around each segment shown to raters (a campaign, and fewgold export --context)."
+        f"{max(round(sample.n / effect), 1)} scattered ones, because segments of one document get "
+        f"similar ratings (intraclass correlation {where} {share:.2f}). Cheaper: {cheaper} while "
+        f"showing raters the text around each segment (in a campaign, or with fewgold export "
+        f"--context)."
     ]
 
 
@@ -555,7 +555,7 @@ def _show(
         columns = "the columns " + ", ".join(repr(c["name"]) for c in result["criteria"])
     lines += [
         ("to rate", escape(f"{result['sheet']} (fill in {columns} of every row)")),
-        ("design", f"{escape(result['design'])} (leave it beside the sheet)"),
+        ("design", f"{escape(result['design'])} (keep it beside the sheet)"),
     ]
     pairs(out, lines)
     out.print()
@@ -564,21 +564,21 @@ def _show(
         out.print()
     if result["step"]:
         out.print(
-            f"{result['strategy']} learns from the ratings where to go next: draw few segments at "
-            f"a time and go on with --given {escape(result['sheet'])}."
+            f"{result['strategy']} learns from the ratings where to sample next: draw a few "
+            f"segments at a time and continue with --given {escape(result['sheet'])}."
         )
         out.print()
     pool = " --pool POOL" if pool_file == "-" else ""
     if result["systems"]:
         out.print(
             f"The sheet has one row for each of {result['systems']} systems, "
-            f"{result['n'] * result['systems']} ratings in all, and does not tell which is which. "
-            "When every row has a score:"
+            f"{result['n'] * result['systems']} ratings in all, and hides which is which. When "
+            f"every row has a score:"
         )
         out.print(f"  [green]fewgold compare {quoted(result['sheet'])}{pool}[/green]")
         return
     if result["in_order"]:
-        out.print("Rate from the top, row by row. To see whether that is enough:")
+        out.print("Rate from the top, row by row. To check whether you can stop:")
         sheet = quoted(result["sheet"])
         out.print(f"  [green]fewgold stop {sheet} --tolerance T --limits LOW,HIGH{pool}[/green]")
         return
@@ -594,7 +594,7 @@ def _select_wave(
     risk: float | None, more: str | None, seed: int | None, to: str | None, next_one: bool,
     rater: str, json: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Draw, and write what is to be rated if a file was named."""
+    """Draw segments, and write them if a file is named."""
     from fewgold.campaign import Campaign
 
     if next_one and (budget or cost_budget or more or out):
@@ -602,7 +602,7 @@ def _select_wave(
     if more is not None and (budget is not None or cost_budget is not None):
         raise typer.BadParameter("give --budget for the first wave or --more for a further one.")
     if to is not None and out is None:
-        raise typer.BadParameter("--to says the format of a file: name it with -o FILE.")
+        raise typer.BadParameter("--to sets the format of a file: name the file with -o FILE.")
     with Campaign(place) as campaign:
         if next_one:
             _next(campaign, rater, json)
@@ -638,7 +638,7 @@ def _select_wave(
 
 
 def _left(campaign: Campaign) -> int:
-    """How many segments may still be drawn, for the system with the fewest unless shared."""
+    """Number of segments left to draw; for unshared systems, that of the system with the fewest."""
     if campaign.systems and not campaign.settings.shared:
         parts = [campaign.of(name) for name in campaign.systems]
         return min(len(p.pool) - (p.store.drawn().size if p.waves else 0) for p in parts)
@@ -674,12 +674,12 @@ def _show_wave(out: Console, result: dict[str, Any]) -> None:
         spread = f", from {result['documents']} of {result['pool_documents']} documents"
     what, several = "segments", result.get("systems")
     if several and not result["shared"]:
-        what, spread = "outputs", f", each of {len(several)} systems by itself"
+        what, spread = "outputs", f", separately for each of {len(several)} systems"
     out.print(
         f"[bold]Chose {result['n']}{further} of {result['pool_size']} {what}[/bold]{spread}.\n"
     )
     lines = [
-        ("wave", f"{result['wave']}; {result['sampled']} {what} were drawn in all"),
+        ("wave", f"{result['wave']}; {result['sampled']} {what} drawn in total"),
         ("strategy", result["strategy"]),
         ("seed", str(result["seed"])),
     ]
@@ -694,15 +694,17 @@ def _show_wave(out: Console, result: dict[str, Any]) -> None:
     out.print()
     place = quoted(result["campaign"])
     if result["budget"] and result["sampled"] < result["budget"]:
-        out.print(f"It learns from each answer; {result['budget']} ratings in all. Go on with:")
+        out.print(
+            f"It learns from each answer; {result['budget']} ratings in total. Continue with:"
+        )
         out.print(f"  [green]fewgold select {place} --next[/green]")
         return
     if result["file"] is None:
-        out.print("Write what is to be rated, for a spreadsheet or an annotation tool:")
+        out.print("Write the segments to rate, for a spreadsheet or an annotation tool:")
         out.print(f"  [green]fewgold export {place} -o to_rate{sheet_suffix()}[/green]")
         out.print(f"  [green]fewgold export {place} -o tasks.json --to label-studio[/green]")
         return
-    out.print("When answers come, all or some of them:")
+    out.print("When answers arrive, all or some of them:")
     filled = result["file"].lower().endswith((".csv", ".tsv", ".xlsx")) and result["sheet"]
     name = quoted(result["file"]) if filled else "ANSWERS"
     out.print(f"  [green]fewgold import {place} {name}[/green]")

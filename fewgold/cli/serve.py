@@ -1,4 +1,4 @@
-"""``fewgold serve``: the pages."""
+"""``fewgold serve``: serves the web pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_.~-]{16,}")
 
 
 def _what(place: str | None) -> dict[str, Any]:
-    """A campaign, or the folder in which campaigns lie."""
+    """A campaign, or a folder of campaigns."""
     from fewgold.campaign.database import FILE
 
     path = Path("." if place is None else place)
@@ -32,35 +32,33 @@ def serve(
     place: str | None = argument(
         None,
         "[CAMPAIGN|FOLDER]",
-        "A campaign, or a folder in which campaigns lie and new ones are begun. Default: the "
-        "folder you are in.",
+        "A campaign, or a folder of campaigns, in which new ones are begun. Default: the current "
+        "folder.",
     ),
     port: int = option(0, "P", "Port to listen on (0: any free port).", min=0, max=65535),
     host: str = option(
-        "127.0.0.1", "ADDRESS", "Address to listen on. Another than this machine needs --public."
+        "127.0.0.1", "ADDRESS", "Address to listen on. Anything but this machine needs --public."
     ),
     public: bool = flag(
-        False, "--public", "Let other machines reach it. Put HTTPS in front: links are secrets."
+        False, "--public", "Let other machines reach it. Use HTTPS, because the links are secret."
     ),
     name: str | None = option(
-        None, "NAME,…", "Names under which browsers reach it, such as rate.example.org."
+        None, "NAME,…", "Host names at which browsers reach it, such as rate.example.org."
     ),
     token: str | None = option(
         None,
         "SECRET",
-        "Secret of the owner, 16 characters or more. Default: a new one.",
+        "Secret of the owner, at least 16 characters. Default: a new one.",
         envvar="FEWGOLD_TOKEN",
     ),
-    https: bool = flag(
-        False, "--https", "Browsers reach the pages by HTTPS: send cookies only there."
-    ),
+    https: bool = flag(False, "--https", "Browsers use HTTPS: send cookies only over HTTPS."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Open the web pages to set up, rate and follow campaigns.
 
-    It prints the address of the owner. Raters get links of their own on the
-    page Raters; they give no rights beyond rating.
+    It prints the owner's address. Raters get their own links on the page Raters, which only let '
+        'them rate.
 
     Example: [bold]fewgold serve study[/bold]
     """
@@ -81,31 +79,32 @@ def serve(
     strange = sorted(n for n in names if not _NAME.fullmatch(n))
     if strange:
         raise typer.BadParameter(
-            f"--name {strange[0]}: a name alone is wanted, without http:// and without a port, "
-            "such as rate.example.org."
+            f"--name {strange[0]}: give a host name only, without http:// and port, such as "
+            f"rate.example.org."
         )
     if host not in LOOPBACK and not public:
         raise typer.BadParameter(
-            f"--host {host} can be reached from other machines. If that is meant, say so with "
-            "--public."
+            f"--host {host} can be reached from other machines. If you mean that, add --public."
         )
     if not names and host in _EVERYWHERE:
         raise typer.BadParameter(
-            "--public needs the names under which browsers reach it: --name rate.example.org."
+            "--public needs the host names at which browsers reach it: --name rate.example.org."
         )
     if token is not None and not _TOKEN.fullmatch(token):
         raise typer.BadParameter(
-            "--token must have 16 characters or more: letters, digits, and any of - _ . ~"
+            "--token must have at least 16 characters: letters, digits, and any of - _ . ~"
         )
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, port))
-            listening.listen(2048)  # who comes as soon as the address is printed waits in line
+            listening.listen(
+                2048
+            )  # browsers that come as soon as the address is printed wait in line
         except OSError as error:
             fail(
                 f"cannot listen on {host}, port {port}: {error.strerror or error}. "
-                "Choose another with --port, or none for any that is free."
+                "Choose another with --port, or 0 for any free port."
             )
         found = int(listening.getsockname()[1])
         hosts = names | (LOOPBACK if host in LOOPBACK else {host} - _EVERYWHERE)

@@ -1,4 +1,5 @@
-"""``fewgold settings``: what was decided about a campaign, and what may still be changed."""
+"""``fewgold settings``: shows the settings of a campaign, and changes those that may still
+change."""
 
 from __future__ import annotations
 
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
 
     from fewgold.campaign.settings import Settings
 
-_GOAL, _RATERS = "What is wanted", "Raters"
+_GOAL, _RATERS = "Goal", "Raters"
 _NONE = "none"
 
 
 def settings(
     campaign: options.Campaign,
     question: str | None = option(
-        None, "TEXT", "Question that raters see; '' for one that fits the scale.", panel=_RATERS
+        None,
+        "TEXT",
+        "Question that raters see; '' for the default that fits the scale.",
+        panel=_RATERS,
     ),
     instructions: str | None = option(
         None, "FILE", "Markdown file with the instructions, or none.", panel=_RATERS
@@ -36,43 +40,44 @@ def settings(
         None, "LOW,HIGH", "Ends of the rating scale, such as 0,100 or mqm; or none.", panel=_RATERS
     ),
     higher_is_better: bool | None = options.direction(
-        None, "Raters are told which end of the scale is good."
+        None, "Tell raters which end of the scale is good."
     ),
     shown: str | None = option(
         None,
         "A,B,…",
-        "What raters see besides texts: metrics, system, estimate; or none. It would sway them.",
+        "What raters see besides texts: metrics, system, estimate; or none. Showing these may bias "
+        "them.",
         "--show",
         panel=_RATERS,
     ),
     each: int | None = option(None, "K", "Number of raters per segment.", panel=_RATERS, min=1),
     repeats: Annotated[
         Literal["last", "first", "mean"] | None,
-        described("WHICH", "Answer that counts if a rater gives several.", panel=_RATERS),
+        described("WHICH", "Which answer counts if a rater gives several.", panel=_RATERS),
     ] = None,
     among: Annotated[
         Literal["mean", "median"] | None,
-        described("HOW", "Score of several raters: mean or median.", panel=_RATERS),
+        described("HOW", "How to combine several raters: mean or median.", panel=_RATERS),
     ] = None,
     tolerance: str | None = option(
-        None, "T", "Half-width of the interval that is wanted, or none.", panel=_GOAL
+        None, "T", "Target half-width of the interval, or none.", panel=_GOAL
     ),
     confidence: str | None = option(
         None, "LEVEL", "Confidence level, such as 0.95 or 95%.", panel=_GOAL
     ),
     rule: Annotated[
         options.StoppingRule | None,
-        described("NAME", "Of stopping: kelly (guaranteed) or hall (sooner).", panel=_GOAL),
+        described("NAME", "Stopping rule: kelly (guaranteed) or hall (stops sooner).", panel=_GOAL),
     ] = None,
     no_direction: bool = flag(
-        False, "--no-direction", "Raters are not told which end of the scale is good."
+        False, "--no-direction", "Do not tell raters which end of the scale is good."
     ),
     json: Json = False,
 ) -> None:
     """Show the settings of a campaign, and change those that may still be changed.
 
-    What is decided before the first answer cannot be swayed by answers. Changes
-    are noted in the journal with their time.
+    Settings that could bias the result are fixed once answers arrive. Changes are recorded in the
+    journal with their time.
 
     [bold]fewgold settings study[/bold]
 
@@ -81,7 +86,7 @@ def settings(
     from fewgold.campaign import Campaign
 
     if no_direction and higher_is_better is not None:
-        raise typer.BadParameter("--no-direction goes without --higher-is-better.")
+        raise typer.BadParameter("--no-direction cannot be combined with --higher-is-better.")
     values: dict[str, Any] = {
         "question": question, "each": each, "repeats": repeats, "among": among, "rule": rule,
         "higher_is_better": higher_is_better,
@@ -112,7 +117,7 @@ def settings(
 
 
 def _record(found: Settings) -> dict[str, Any]:
-    """The settings in plain values."""
+    """The settings as plain values."""
     return {
         "name": found.name, "strategy": found.strategy, "seed": found.seed,
         "question": found.asked, "instructions": found.instructions, "ends": found.ends,

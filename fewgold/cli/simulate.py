@@ -1,4 +1,4 @@
-"""``fewgold simulate``: which strategy would have worked best on data that are rated already."""
+"""``fewgold simulate``: which strategy would have worked best on fully rated data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fewgold.simulation.studies import Study
 
 _DEMO = "demo-"
-_WHERE = "Where it runs"
+_WHERE = "Where to run"
 
 
 def simulate(
@@ -39,8 +39,8 @@ def simulate(
     by: str | None = option(
         None,
         "A,B",
-        "Columns that part the table into pools, such as system,rater. Default: the "
-        "systems, where ids repeat.",
+        "Columns that divide the table into pools, such as system,rater. Default: the systems, if "
+        "ids repeat.",
         panel=options.COLUMNS,
     ),
     strategies: str | None = option(
@@ -52,17 +52,19 @@ def simulate(
     draws: options.Draws = 100,
     seed: options.SeedOfDraws = 0,
     baseline: str = option("random+mean", "NAME", "Strategy to compare with."),
-    confidence: str = option("0.95", "P", "Of the intervals."),
+    confidence: str = option("0.95", "P", "Confidence level of the intervals."),
     bounds: str | None = option(None, "A,B", "More kinds of interval to try, such as hoeffding."),
     limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating."),
     adequate: str | None = option(
-        None, "CUT", "Count adequate segments: human scores such as '<=0' are a 1, all others a 0."
+        None,
+        "CUT",
+        "Estimate the share of adequate segments, those with human scores such as '<=0'.",
     ),
     out: options.Folder = None,
     resume: options.Resume = False,
     n_jobs: int | None = option(None, "J", "Processes; -1 for all cores.", panel=_WHERE),
     backend: str | None = option(None, "NAME", "loky, threading or dask.", panel=_WHERE),
-    scheduler: str | None = option(None, "ADDRESS", "Of a dask cluster.", panel=_WHERE),
+    scheduler: str | None = option(None, "ADDRESS", "Address of a dask cluster.", panel=_WHERE),
     id: options.Id = None,
     document: options.Document = None,
     metrics: options.Metrics = None,
@@ -79,9 +81,8 @@ def simulate(
 ) -> None:
     """Try strategies on data that people have rated in full.
 
-    Each strategy chooses segments, sees their ratings and estimates the score
-    of all segments. This is repeated many times. The true score is known, and
-    so is the error of every estimate.
+    Each strategy chooses segments, sees their ratings and estimates the score of all segments.
+    This is repeated many times. The true score is known, so the error of every estimate is too.
 
     Example: [bold]fewgold simulate rated.csv --human mqm --budgets 5%,10%[/bold]
     """
@@ -101,7 +102,7 @@ def simulate(
     }
     passing = parse.cut("--adequate", adequate)
     if resume and out is None:
-        raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
+        raise typer.BadParameter("--resume needs --out, the folder of the earlier run.")
     studies = rated_studies(
         data, human, quiet, by=by, orientation=orientation, rated_only=rated_only, id=id,
         document=document, metrics=parse.names(metrics) or None, cost=cost,
@@ -110,7 +111,7 @@ def simulate(
     if history is not None:
         studies = _with_history(studies, history, history_human, quiet)
     elif history_human is not None:
-        raise typer.BadParameter("--history-human belongs to --history.")
+        raise typer.BadParameter("--history-human needs --history.")
     if passing is not None:
         studies = {k: s._replace(gold=passing(s.gold).astype(float)) for k, s in studies.items()}
         asked["limits"] = (0.0, 1.0)
@@ -134,7 +135,7 @@ def simulate(
     rows: Any = (ranking if how == "latex" else frame).to_dict("records")
     emit(how, record, rows, lambda _: print_summary(result.summary(), written))
     lost = [s for s in result.strategies if all(c.failure for c in result.cells if c.strategy == s)]
-    if lost:  # the table has the reasons; scripts need to know
+    if lost:  # the table shows the reasons; scripts need an exit code
         raise typer.Exit(1)
 
 
@@ -142,7 +143,7 @@ def _chosen(
     names: list[str] | None, studies: dict[str, Study], limits: tuple[float, float] | None,
     uniform: float | None,
 ) -> Any:  # fmt: skip
-    """The strategies to compare, of which the usual ones must suit the rating scale."""
+    """The strategies to compare; the default ones depend on the rating scale."""
     from fewgold import registry
     from fewgold.errors import DesignError
     from fewgold.simulation.run import check_scale, check_strategy, usual_strategies
@@ -175,7 +176,7 @@ def _chosen(
 def _with_history(
     studies: dict[str, Study], file: str, human: str | None, quiet: bool
 ) -> dict[str, Study]:
-    """Studies whose pools know what earlier ratings tell, never those that are replayed."""
+    """Studies whose pools use earlier ratings, but never the ratings that are replayed."""
     read: dict[tuple[str, ...], uneven.Earlier] = {}
     found = {}
     for name, study in studies.items():
@@ -200,7 +201,7 @@ def rated_studies(
     uncertainty: str | None = None,
     **named: Any,
 ) -> dict[str, Study]:
-    """Rated pools from a table whose columns are said or guessed, or embedded ones."""
+    """Rated pools from a table whose columns are named or guessed, or the built-in ones."""
     from fewgold import io
     from fewgold.datasets import demo_systems, load_demo
     from fewgold.simulation import studies_from_table
@@ -225,12 +226,12 @@ def rated_studies(
         one = found.per_output()
         if len(one.table) < len(found.table):
             found = one
-            note(f"{len(one.table)} outputs, the score of each the mean of its raters", quiet)
+            note(f"{len(one.table)} outputs, each scored by the mean of its raters", quiet)
     table, systems = found.table, found.system
     columns = {k: v for k, v in found.columns.items() if k not in ("texts", "system")}
     if not parts and systems is not None and table[columns["id"]].duplicated().any():
         parts = [systems]
-        note(f"ids repeat, so each {parts[0]} is a pool of its own (--by)", quiet)
+        note(f"ids repeat, so each {parts[0]} is a separate pool (--by)", quiet)
     if columns.get("cost") is not None:
         table = io.with_cost(table, columns["cost"])
     if column is not None:

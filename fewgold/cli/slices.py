@@ -1,4 +1,4 @@
-"""Slices, other weights and other answers than the mean, for ``fewgold estimate``."""
+"""Slices, weights and quantities other than the mean, for ``fewgold estimate``."""
 
 from __future__ import annotations
 
@@ -24,36 +24,45 @@ if TYPE_CHECKING:
     from fewgold.quantities import DomainEstimate
     from fewgold.sample import Ratings
 
-SLICES = "Slices and other answers"
+SLICES = "Slices and other quantities"
 
 By = Annotated[
     str | None,
     described("COLUMN,…", "A score for each value of a column of the pool.", panel=SLICES),
 ]
 Least = Annotated[
-    int, described("N", "Fewest ratings for a score of a slice's own.", panel=SLICES, min=2)
+    int, described("N", "Fewest ratings for a slice to get its own score.", panel=SLICES, min=2)
 ]
 Shrink = Annotated[
     bool,
-    typer.Option("--shrink", help="Also shrink slices towards their mean.", rich_help_panel=SLICES),
+    typer.Option(
+        "--shrink", help="Also shrink the slices towards their common mean.", rich_help_panel=SLICES
+    ),
 ]
 Weights = Annotated[
     str | None,
-    described("COLUMN", "Weight of each segment, for another mix of traffic.", panel=SLICES),
+    described(
+        "COLUMN", "Column of weights of the segments, for another traffic mix.", panel=SLICES
+    ),
 ]
 Mix = Annotated[
     str | None,
-    described("A=0.5,B=0.5", "Share of each value of --by in another mix.", panel=SLICES),
+    described("A=0.5,B=0.5", "Share of each value of --by, for another traffic mix.", panel=SLICES),
 ]
 Quantile = Annotated[
-    str | None, described("P,…", "Quantiles, such as 0.5,0.9, not the mean.", panel=SLICES)
+    str | None,
+    described("P,…", "Estimate quantiles, such as 0.5,0.9, instead of the mean.", panel=SLICES),
 ]
 Total = Annotated[
-    bool, typer.Option("--total", help="The sum of all scores.", rich_help_panel=SLICES)
+    bool, typer.Option("--total", help="Estimate the sum of all scores.", rich_help_panel=SLICES)
 ]
 Ratio = Annotated[
     str | None,
-    described("NUM/DEN", "Sum of one column over that of another: errors/words.", panel=SLICES),
+    described(
+        "NUM/DEN",
+        "Estimate the sum of one column over that of another, such as errors/words.",
+        panel=SLICES,
+    ),
 ]
 Forest = Annotated[
     Path | None,
@@ -63,7 +72,7 @@ Forest = Annotated[
 
 @dataclass(frozen=True)
 class Asked:
-    """What the options ask for beside the mean of the whole pool."""
+    """The quantities that the options ask for besides the mean of the whole pool."""
 
     by: str | None = None
     least: int = 10
@@ -80,19 +89,19 @@ class Asked:
             raise typer.BadParameter("give one of --quantile, --total and --ratio.")
         if self.mix is not None and (self.by is None or self.weights or self.quantile):
             raise typer.BadParameter(
-                "--mix gives a share to each value of --by; leave out --weights and --quantile."
+                "--mix needs --by, and cannot be combined with --weights or --quantile."
             )
         if self.by is None and (self.shrink or self.plot is not None):
-            raise typer.BadParameter("--shrink and --plot go with slices: --by COLUMN.")
+            raise typer.BadParameter("--shrink and --plot need slices: --by COLUMN.")
         if self.by is not None and len(parse.names(self.quantile)) > 1:
-            raise typer.BadParameter("--by goes with one quantile at a time.")
+            raise typer.BadParameter("--by works with one quantile at a time.")
 
     def __bool__(self) -> bool:
         return self != Asked(least=self.least)
 
     @property
     def numerator(self) -> str | None:
-        """The human column of ``--ratio NUM/DEN``."""
+        """The human column in ``--ratio NUM/DEN``."""
         return None if self.ratio is None or "/" not in self.ratio else self.ratio.partition("/")[0]
 
     @property
@@ -100,7 +109,7 @@ class Asked:
         return None if self.ratio is None else self.ratio.rpartition("/")[2].strip()
 
 
-#: Finds a column over the pool, or of the rated segments only.
+#: Finds a column for the whole pool, or for the rated segments only.
 Columns = Callable[[str], "NDArray[Any]"]
 
 
@@ -108,7 +117,7 @@ def answer(
     asked: Asked, ratings: Ratings, estimator: Estimator, column: Columns, level: float,
     facts: dict[str, Any], how: OutputFormat, quiet: bool, target: str = "pool",
 ) -> None:  # fmt: skip
-    """Estimate what was asked for, of these segments or of new ones like them, and print it."""
+    """Estimate and print the requested quantities, for these segments or for new ones like them."""
     from fewgold import quantities
     from fewgold.slices import slices
 
@@ -167,7 +176,7 @@ def answer(
                 shown.add_row(*map(escape, row))
             out.print(shown)
             remarks(out, sliced.notes)
-        out.print("\nTo cite how the numbers were made:")
+        out.print("\nTo cite these numbers:")
         cited = [made["signature"] for made in answers]
         if sliced is not None:
             cited = [*(cited if asked.mix else []), sliced.signature(level)]
@@ -235,7 +244,7 @@ def paper(results: Sequence[dict[str, Any]]) -> PaperTable:
 
 
 def _mixed(text: str, labels: NDArray[Any]) -> tuple[FloatArray, NDArray[Any]]:
-    """Weights that give each label its share, and the labels as whole numbers."""
+    """Weights that give each label its share, and the labels as integers."""
     import numpy as np
 
     from fewgold.common.arrays import codes_of
@@ -262,7 +271,7 @@ def _mixed(text: str, labels: NDArray[Any]) -> tuple[FloatArray, NDArray[Any]]:
 
 
 def _width(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Characters that a table takes, two between its columns."""
+    """Width of a table in characters, with two between columns."""
     tops = [max(map(len, head.split("\n"))) for head in heads]
     cells = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return sum(map(max, tops, cells)) + 2 * (len(tops) - 1)

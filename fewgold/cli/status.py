@@ -1,4 +1,4 @@
-"""``fewgold status``: how far a campaign has come."""
+"""``fewgold status``: shows the progress of a campaign."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def status(
     ),
     json: Json = False,
 ) -> None:
-    """Show how far a campaign has come.
+    """Show the progress of a campaign.
 
-    What was drawn and what is rated, the estimate so far, what the tolerance
-    would still cost, whether the stopping rule fired, and what is odd.
+    What was drawn and rated, the estimate so far, how many ratings the tolerance still takes,
+    whether the stopping rule says stop, and anything odd.
 
     Example: [bold]fewgold status study[/bold]
     """
@@ -144,14 +144,14 @@ def _show(out: Console, result: dict[str, Any]) -> None:
 
 
 def _drawn(wave: dict[str, Any]) -> str:
-    """How many a wave chose, and when."""
+    """How many segments a wave chose, and when."""
     outputs = wave["n"]
     told = f"{outputs}" if "segments" not in wave else f"{wave['segments']} ({outputs} outputs)"
     return f"{told} on {wave['drawn_at'][:10]}"
 
 
 def _systems(out: Console, result: dict[str, Any]) -> None:
-    """How far each of several systems has come, and what tells them apart."""
+    """The progress of each of several systems, and their comparison."""
     compared = result["comparison"]
     ranks = {} if compared is None else {row["system"]: row for row in compared["ranking"]}
     rows = sorted(result["systems"], key=lambda r: ranks.get(r["system"], {}).get("rank", 0))
@@ -181,7 +181,7 @@ def _systems(out: Console, result: dict[str, Any]) -> None:
 
 
 def _more_needed(result: dict[str, Any]) -> int | None:
-    """The fewest further segments that would tell two systems apart, where that is known."""
+    """The fewest further segments that would tell two systems apart, if known."""
     compared = result.get("comparison")
     known = [] if not compared else [row["more"] for row in compared["needed"] if row["more"]]
     return min(known, default=None)

@@ -1,4 +1,4 @@
-"""``fewgold stop``: from a sheet that is rated in part to whether that is enough."""
+"""``fewgold stop``: whether a partly rated sheet has enough ratings."""
 
 from __future__ import annotations
 
@@ -17,31 +17,33 @@ if TYPE_CHECKING:
     from fewgold.sample import Ratings, Sample
 
 _ORDER = (
-    "Rate them first: segments must be rated in the order of drawing, in which fewgold select "
-    "--in-order writes the sheet. What is left out must not depend on how hard it is to rate."
+    "Rate them first: segments must be rated in the order drawn, which is the row order of fewgold "
+    "select --in-order. Which segments are left out must not depend on how hard they are to rate."
 )
 
 
-# Fewer ratings than these say nothing about how many more it will take.
+# Fewer ratings than this cannot predict how many more are needed.
 _ENOUGH = 10
 
 
 def stop(
     file: str = argument(
-        ..., "SHEET", "The sheet, rated from the top as far as it goes; - is stdin."
+        ..., "SHEET", "The sheet, rated from the top as far as you got; - is stdin."
     ),
     tolerance: float = option(
         ..., "T", "Stop when the interval is ±T or narrower.", parser=parse.number
     ),
     limits: str = option(..., "LOW,HIGH", "Ends of the rating scale: 0,25 or mqm."),
     metric: str | None = option(
-        None, "NAME", "Metric to use, chosen before rating began (mean: the mean of all)."
+        None, "NAME", "Metric to use, chosen before rating began (mean: the mean of all metrics)."
     ),
     rule: Annotated[
         options.StoppingRule,
-        described("NAME", "kelly: guaranteed under any peeking; hall: approximate, sooner."),
+        described(
+            "NAME", "kelly: guaranteed however often you look; hall: approximate, stops sooner."
+        ),
     ] = "kelly",
-    confidence: str = option("0.95", "LEVEL", "Of the interval, such as 0.95 or 95%."),
+    confidence: str = option("0.95", "LEVEL", "Confidence level, such as 0.95 or 95%."),
     pool: options.Pool = None,
     design: options.SideFile = None,
     human: str | None = option(None, "COLUMN", "Column of scores; the mean of several with A,B."),
@@ -53,9 +55,8 @@ def stop(
     """Say whether you can stop rating.
 
     The sheet comes from [bold]fewgold select --strategy random --in-order[/bold]
-    and is rated from the top. Look as often as you like: the default rule
-    keeps its confidence all the same. Fix tolerance, metric and rule
-    before the first rating.
+    and is rated from the top. Look as often as you like: the default rule keeps its confidence.
+    Fix tolerance, metric and rule before the first rating.
 
     Example: [bold]fewgold stop to_rate.csv --tolerance 0.5 --limits mqm[/bold]
     """
@@ -66,7 +67,7 @@ def stop(
     assert ends is not None
     if not 0 < tolerance < (ends[1] - ends[0]) / 2:
         raise typer.BadParameter(
-            f"--tolerance must lie above 0 and below half of the scale, {(ends[1] - ends[0]) / 2:g}"
+            f"--tolerance must be above 0 and below half the scale, {(ends[1] - ends[0]) / 2:g}"
             f"; got {tolerance:g}."
         )
     record, sample = input.open_sheet(file, pool, design, quiet=False)
@@ -83,7 +84,7 @@ def stop(
     }  # fmt: skip
     if ratings is not None:
         path = sequence.path(ratings, tolerance, level, metric=metric, rule=rule)
-        # Under a rule that holds whenever one looks, later ratings only help.
+        # With a rule that is valid at any time, later ratings only help.
         late = rule == "kelly" or not path.stopped
         at = (ratings.n if late else path.stopped) - 1
         result |= {
@@ -108,7 +109,7 @@ def stop(
 def _started(
     file: str, sample: Sample, id: str, columns: list[str], limits: tuple[float, float]
 ) -> Ratings | None:
-    """The ratings of the segments drawn first, as far as they go, or None if there are none yet."""
+    """The ratings from the top up to the first gap, or None if there are none yet."""
     from fewgold import io, sheets
     from fewgold.bounds import sequence
     from fewgold.errors import UnknownNameError
@@ -121,7 +122,11 @@ def _started(
     place = {str(i): k for k, i in enumerate(sample.ids)}
     place |= {io.neutral(name): k for name, k in place.items()}
     found = [str(i) for i in begun[id]]
-    io.refuse("are not in the sample", [i for i in found if i not in place], "Is it its sheet?")
+    io.refuse(
+        "are not in the sample",
+        [i for i in found if i not in place],
+        "Does the sheet belong to this design?",
+    )
     rated = {place[i] for i in found}
     first = sequence.first(sample, max(rated) + 1 if rated else 1)
     gaps = [str(i) for k, i in enumerate(first.ids) if k not in rated]
@@ -160,17 +165,17 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             (
                 "still to rate",
                 f"about {result['more']:.0f} ({result['more_low']:.0f} to "
-                f"{result['more_high']:.0f}), if the rest is like what was rated",
+                f"{result['more_high']:.0f}), if the rest is like the segments rated so far",
             )
         )
     lines.append(("rule", f"{result['rule']}, {result['rule_kind']}: {escape(result['promise'])}"))
     pairs(out, lines)
     if result["signature"]:
-        out.print("\nTo cite how the interval was made:")
+        out.print("\nTo cite this interval:")
         out.print(f"  {escape(result['signature'])}", soft_wrap=True)
     if not result["stop"] and n == result["in_sheet"] < size:
         out.print(
-            "\nThe sheet is rated to its end. Select again with the same seed "
-            f"(--seed {result['seed']}) and a larger budget, up to 100%: the new sheet begins with "
-            "the same rows; copy their scores and go on."
+            "\nThe whole sheet is rated. Select again with the same seed (--seed {result['seed']}) "
+            "and a larger budget, up to 100%: the new sheet begins with the same rows. Copy their "
+            "scores and continue."
         )

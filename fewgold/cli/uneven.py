@@ -1,7 +1,7 @@
-"""What tells beforehand how far ratings will stray: ``--uncertainty`` and ``--history``.
+"""The expected spread of ratings: ``--uncertainty`` and ``--history``.
 
-Commands that draw (`select`, `init`, `simulate`) hand over what was typed; they get a pool with an
-expected spread, and the sentences that say where it comes from.
+Commands that draw samples (`select`, `init`, `simulate`) pass on these options, and get a pool
+with an expected spread and sentences that say where it comes from.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _uniform(text: str | float) -> float:
     share = parse.rate(text)
     if not 0 < share <= 1:
         raise typer.BadParameter(
-            f"the share of equal chances must lie above 0 and up to 1, such as 0.5; got {text!r}."
+            f"the share of equal chances must be above 0 and at most 1, such as 0.5; got {text!r}."
         )
     return share
 
@@ -69,11 +69,11 @@ _KINDS = ("spread", "probability")
 
 @dataclass(frozen=True)
 class SpreadColumn:
-    """A column that tells the expected spread, and how it is taken."""
+    """A column with the expected spread, and how it is read."""
 
     name: str
     kind: str
-    either: bool = False  # whether its values fit both kinds
+    either: bool = False  # whether its values would suit both kinds
 
     def spread(self, table: pd.DataFrame, ids: Any) -> FloatArray:
         """The expected spread of every row."""
@@ -97,26 +97,26 @@ class SpreadColumn:
         spread = spread_of_probability(values) if self.kind == "probability" else values
         if not spread.any():
             raise DataError(
-                f"--uncertainty: the expected spread is 0 in every row of {self.name!r}, so that "
-                "it favours no segment. Name another column, or leave out --uncertainty."
+                f"--uncertainty: the expected spread is 0 in every row of {self.name!r}, so it "
+                f"favours no segment. Name another column, or leave out --uncertainty."
             )
         return np.asarray(spread)
 
     @property
     def stored(self) -> str:
-        """What `StoredPool` takes for its spread."""
+        """The spread in the form that `StoredPool` takes."""
         return self.name if self.kind == "spread" else f"{self.name}:{self.kind}"
 
     @property
     def sentence(self) -> str:
-        """How the column is taken, for output and reports."""
+        """How the column is read, for output and reports."""
         if self.kind == "probability":
             return f"column {self.name}, a judge's probability q of a pass: √(q(1 − q))"
         return f"column {self.name}, as it is"
 
     @property
     def other(self) -> str | None:
-        """What to give to take it the other way, if its values allow that."""
+        """The option that reads it the other way, if its values allow that."""
         kind = "spread" if self.kind == "probability" else "probability"
         return f"{self.name}:{kind}" if self.either else None
 
@@ -124,9 +124,9 @@ class SpreadColumn:
 def roles_beside(
     table: pd.DataFrame, uncertainty: str | None, **named: Any
 ) -> tuple[Roles, SpreadColumn | None]:
-    """The roles of the columns, and the one of ``--uncertainty``.
+    """The roles of the columns, and the column of ``--uncertainty``.
 
-    A spread is no metric unless it was named as one: it says nothing about how good an output is.
+    A spread is not a metric unless named as one: it says nothing about how good an output is.
     """
     import numpy as np
 
@@ -156,7 +156,7 @@ def roles_beside(
 
 @dataclass(frozen=True)
 class Informed:
-    """A pool, what is known beforehand of its ratings, and how."""
+    """A pool, with what is known beforehand of its ratings and from where."""
 
     pool: Any  # a pool of either kind
     record: dict[str, Any]
@@ -171,9 +171,9 @@ def inform(
     history_human: str | None,
     quiet: bool,
 ) -> Informed:
-    """The pool with all that is known beforehand; a column outweighs the spread of a history.
+    """The pool with its expected spread; a column overrides the spread of a history.
 
-    A pool on disk knows its spread already, and takes none here.
+    A pool on disk already knows its spread.
     """
     record: dict[str, Any] = {}
     icc = None
@@ -182,7 +182,7 @@ def inform(
         pool, record["history"] = earlier.history.inform(pool), earlier.told(pool)
         icc = earlier.icc
     elif history_human is not None:
-        raise typer.BadParameter("--history-human belongs to --history.")
+        raise typer.BadParameter("--history-human needs --history.")
     if spread is not None:
         pool = pool.with_spread(spread)
     if column is not None:
@@ -200,7 +200,7 @@ class Earlier:
 
     @property
     def icc(self) -> float | None:
-        """How alike ratings of one document are, over all studies; None where nothing tells."""
+        """Intraclass correlation within documents over all studies; None if unknown."""
         import numpy as np
 
         from fewgold.common.statistics import intraclass_correlation
@@ -214,7 +214,7 @@ class Earlier:
         return min(max(float(np.mean(found)), 0.0), 1.0) if found else None
 
     def told(self, pool: Pool) -> dict[str, Any]:
-        """Figures and a sentence about what it gives to a pool."""
+        """Figures and a sentence about what the history gives to a pool."""
         import numpy as np
 
         studies = self.history._studies
@@ -227,7 +227,7 @@ class Earlier:
         sentence += f", by the common {'metric' if len(metrics) == 1 else 'metrics'} "
         sentence += listed(metrics)
         if same:
-            sentence += f"; the same segments as here, whose earlier ratings count too: {same}"
+            sentence += f"; includes the same segments, whose earlier ratings are used too: {same}"
         return {
             "file": self.file, "ratings": rated, "systems": len(studies), "metrics": metrics,
             "same_segments": same, "sentence": sentence,
@@ -266,48 +266,48 @@ def read_history(file: str, human: str | None, pool: Pool, quiet: bool) -> Earli
 
 
 def without_own(earlier: Earlier, pool: Pool, gold: FloatArray, name: str) -> Earlier:
-    """The history without the very ratings that a simulation replays: they would tell the truth."""
+    """The history without the ratings that a simulation replays, which would reveal the truth."""
     kept = [s for s in earlier.history._studies if not s.holds(pool, gold)]
     if not kept:
         raise DataError(
-            f"--history: {earlier.file} holds the ratings of {name} that are replayed and no "
-            "others. Give ratings of other systems or another year."
+            f"--history: {earlier.file} holds only the ratings of {name} that are replayed. Give "
+            f"ratings of other systems or another year."
         )
     return replace(earlier, history=replace(earlier.history, studies=kept))
 
 
-# What the output and reports say
+# Text for output and reports
 
 
 def chances_of(sampler: Sampler) -> Chances | None:
-    """The uneven chances with which a sampler draws; None for equal ones."""
+    """The uneven chances of a sampler; None if they are equal."""
     found: Chances | None = getattr(sampler, "chances", None)
     return found
 
 
 RANKS = "the rank of the metrics: the worse an output seems, the likelier it is drawn"
 _RANKS_SUIT = (
-    "To follow the rank of the metrics suits scores whose good end is the end of the scale, such "
-    "as error counts; not pass or fail, nor Likert scales. --uncertainty COLUMN or --history FILE "
-    "tell more."
+    "Chances by the rank of the metrics suit scores whose best value is the end of the scale, such "
+    "as error counts, but not pass or fail or Likert scales. --uncertainty COLUMN or --history "
+    "FILE is more informative."
 )
 _UNUSED = (
-    "This strategy does not go by the column of --uncertainty; --strategy docs-uneven+ridge does."
+    "This strategy does not use the column of --uncertainty; --strategy docs-uneven+ridge does."
 )
 _EQUAL = (
-    "Nothing tells which ratings will vary, so all segments had the same chance. Say it with "
-    "--uncertainty COLUMN or --history FILE; for error counts, and only for them, --strategy "
-    "docs-uneven-rank+ridge follows the rank of the metrics."
+    "It is not known which ratings vary most, so all segments had the same chance. Give "
+    "--uncertainty COLUMN or --history FILE; for error counts only, --strategy "
+    "docs-uneven-rank+ridge uses the rank of the metrics."
 )
 
 
 def _are_equal(informed: Informed, chances: Chances) -> bool:
-    """Whether chances that could be uneven are not, since nothing tells the spread."""
+    """Whether chances that could be uneven are equal because the spread is unknown."""
     return not (chances._follow_ranks or informed.pool._has_spread)
 
 
 def remarks(informed: Informed, chances: Chances | None) -> list[str]:
-    """What to know about chances by rank, or about those that came out equal."""
+    """A note about chances by rank, or about chances that came out equal."""
     if chances is None:
         return [_UNUSED] if "uncertainty" in informed.record else []
     if _are_equal(informed, chances):
@@ -316,7 +316,7 @@ def remarks(informed: Informed, chances: Chances | None) -> list[str]:
 
 
 def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
-    """What was taken for what, as pairs for a screen."""
+    """How the chances were computed, as pairs for the screen."""
     record = informed.record
     found = []
     if "history" in record:
@@ -328,7 +328,7 @@ def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
         other = f" (otherwise: --uncertainty {told['other']})" if told["other"] else ""
         found.append(("spread", f"{told['sentence']}{other}"))
     elif "history" in record:
-        found.append(("spread", "as the earlier ratings tell"))
+        found.append(("spread", "learnt from earlier ratings"))
     if chances is not None and not _are_equal(informed, chances):
         found.append(
             ("chances", f"{1 - chances.uniform:.0%} by spread, {chances.uniform:.0%} equal")
@@ -337,7 +337,7 @@ def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
 
 
 def as_record(informed: Informed, chances: Chances | None) -> dict[str, Any]:
-    """The same for JSON."""
+    """How the chances were computed, for JSON."""
     return {
         **informed.record,
         "uniform": None if chances is None else chances.uniform,
@@ -346,7 +346,7 @@ def as_record(informed: Informed, chances: Chances | None) -> dict[str, Any]:
 
 
 def sentence(informed: Informed, chances: Chances | None) -> str | None:
-    """How the chances were made, for the methods section of a report."""
+    """How the chances were computed, for the methods section of a report."""
     if chances is None or _are_equal(informed, chances):
         return None
     record = informed.record

@@ -1,4 +1,4 @@
-"""Verdicts of people who err, of judges and of metrics: ``raters``, ``preferences``, ``naive``."""
+"""Verdicts of fallible raters, judges and metrics: ``raters``, ``preferences``, ``naive``."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ _COLUMNS = "Columns"
 
 Target = Annotated[
     options.Target,
-    described("pool|process", "The share of these very rows, or the rate of what made them."),
+    described(
+        "pool|process",
+        "Estimate the share of exactly these rows, or the rate of the system that produced them.",
+    ),
 ]
 GoldFrom = Annotated[
     Literal["sample", "picked", "calibration"],
     described(
         "HOW",
-        "Rows with a known class: a random sample, picked by their class, or a calibration set "
-        "from elsewhere.",
+        "How the rows with a known class were chosen: a random sample, picked by class, or a "
+        "calibration set from elsewhere.",
     ),
 ]
 
@@ -46,7 +49,7 @@ def raters(
     rater: str | None = option(
         None,
         "COLUMN",
-        "Or one row per answer: who gave it (with --id and --human).",
+        "For tables with one row per answer: column of raters (with --id and --human).",
         panel=_COLUMNS,
     ),
     id: str | None = option(None, "COLUMN", "Column of item ids.", panel=_COLUMNS),
@@ -57,13 +60,15 @@ def raters(
     metrics: str | None = option(
         None,
         "A,B,…",
-        "Judges or metrics, each one more rater.",
+        "Columns of judges or metrics, each treated as one more rater.",
         "--judges",
         "--metrics",
         panel=_COLUMNS,
     ),
     adequate: str | None = option(None, "CUT", "Scores that count as adequate, such as '>=4'."),
-    threshold: str | None = option(None, "CUT", "Judges' scores that count as 1, such as '>=0.5'."),
+    threshold: str | None = option(
+        None, "CUT", "Judge scores that count as adequate, such as '>=0.5'."
+    ),
     gold_from: GoldFrom = "sample",
     target: Target = "pool",
     seed: int = option(0, "S", "Random seed.", min=0),
@@ -75,9 +80,9 @@ def raters(
 ) -> None:
     """Estimate the success rate and the accuracy of each rater.
 
-    No rater is treated as the truth. How raters agree and disagree shows how often each
-    recognises adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]). Verdicts are
-    0 and 1, or words such as pass and fail, yes and no.
+    No rater is treated as the truth. The agreement between raters shows how often each recognises
+    adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]). Verdicts are 0 and 1, or
+    words such as pass and fail, yes and no.
 
     [bold]fewgold raters verdicts.csv --raters ann,bob,cleo[/bold]
 
@@ -91,11 +96,11 @@ def raters(
     long = rater is not None
     if long == bool(names):
         raise typer.BadParameter(
-            "say where the verdicts are: --raters ann,bob,cleo (one column per rater), or --rater "
-            "COLUMN with --id and --human (one row per answer)."
+            "name the columns of the verdicts: --raters ann,bob,cleo (one column per rater), or "
+            "--rater COLUMN with --id and --human (one row per answer)."
         )
     if long and (id is None or human is None):
-        raise typer.BadParameter("--rater goes with --id (the item) and --human (the answer).")
+        raise typer.BadParameter("--rater needs --id (the item) and --human (the answer).")
     found = RaterPosterior.from_frame(
         table, raters=names, rater=rater, item=id, answer=human, gold=gold, metrics=judges,
         adequate=parse.cut("--adequate", adequate), threshold=parse.cut("--threshold", threshold),
@@ -135,8 +140,7 @@ def preferences(
     file: str = argument(
         ...,
         "FILE",
-        "Table with one row per pair of outputs, or a campaign with outputs side by side; - is CSV "
-        "on stdin.",
+        "Table with one row per pair of outputs, or a side-by-side campaign; - is CSV on stdin.",
     ),
     human: str | None = option(
         None,
@@ -152,12 +156,16 @@ def preferences(
         "--judge",
         panel=_COLUMNS,
     ),
-    a: str = option("A", "NAME", "First system, as the verdicts call it.", "--a", panel=_COLUMNS),
-    b: str = option("B", "NAME", "Second system, as the verdicts call it.", "--b", panel=_COLUMNS),
+    a: str = option(
+        "A", "NAME", "Name of the first system in the verdicts.", "--a", panel=_COLUMNS
+    ),
+    b: str = option(
+        "B", "NAME", "Name of the second system in the verdicts.", "--b", panel=_COLUMNS
+    ),
     systems: str | None = option(
         None,
         "FIRST,SECOND",
-        "Columns that name the two systems of each pair: ranks all of them.",
+        "Columns that name the two systems of each pair, to rank all systems.",
         panel=_COLUMNS,
     ),
     chosen: str | None = option(
@@ -169,7 +177,7 @@ def preferences(
     tie: float = option(
         0.0,
         "T",
-        "Where verdicts are differences of scores: no more than T is a tie.",
+        "If verdicts are score differences: at most T counts as a tie.",
         parser=parse.number,
     ),
     target: Target = "pool",
@@ -181,12 +189,12 @@ def preferences(
 ) -> None:
     """Find out which system people prefer, with a judge's help.
 
-    People judge a random sample of the pairs, a judge all of them. The pairs that both
-    judged correct what the judge says of the others. Rows without a verdict of the judge are a
-    category of their own.
+    People judge a random sample of the pairs, and a judge all of them. The pairs judged by both
+    are used to correct the judge's verdicts on the others. Rows without a verdict of the judge '
+        'form a separate category.
 
-    Three systems or more, in pairs of two, are ranked by the model of Bradley and Terry:
-    --systems names the columns that say which two systems a row is about.
+    Three or more systems, compared in pairs, are ranked by the Bradley-Terry model: --systems
+    names the two columns that hold the systems of each row.
 
     [bold]fewgold preferences pairs.csv --human people --judge llm[/bold]
 
@@ -200,7 +208,7 @@ def preferences(
     if input.is_campaign(file):
         if human is not None or systems is not None or chosen is not None:
             raise typer.BadParameter(
-                "a campaign knows its verdicts, systems and how pairs were drawn: leave out "
+                "a campaign knows its verdicts, its systems and how pairs were drawn: leave out "
                 "--human, --systems and --chosen."
             )
         _of_campaign(
@@ -211,7 +219,7 @@ def preferences(
         raise typer.BadParameter("name the column of people's verdicts: --human COLUMN.")
     table = input.read_table(file, quiet)
     if chosen is not None and systems is None:
-        raise typer.BadParameter("--chosen goes with --systems FIRST,SECOND.")
+        raise typer.BadParameter("--chosen needs --systems FIRST,SECOND.")
     if systems is not None:
         if (a, b) != ("A", "B"):
             raise typer.BadParameter("--a and --b name two systems; --systems names their columns.")
@@ -255,7 +263,7 @@ def _print_ranking(found: PairRanking, out: Any, output: Any, quiet: bool) -> No
 def _of_campaign(
     campaign: str, judges: list[str], target: str, level: float, out: Any, output: Any, quiet: bool
 ) -> None:
-    """What people prefer in a campaign with outputs side by side."""
+    """What people prefer in a side-by-side campaign."""
     from fewgold.campaign import Campaign
     from fewgold.comparison import PairRanking
 
@@ -282,7 +290,7 @@ def naive(
         ..., "COLUMN", "Column of human scores (empty where nobody rated).", panel=_COLUMNS
     ),
     metrics: str | None = option(
-        None, "A,B,…", "Metrics or judges.", "--metrics", "--judges", panel=_COLUMNS
+        None, "A,B,…", "Columns of metrics or judges.", "--metrics", "--judges", panel=_COLUMNS
     ),
     system: str | None = option(
         None, "COLUMN", "Column of system names ('none' to use none).", panel=_COLUMNS
@@ -296,7 +304,7 @@ def naive(
     rated: int | None = option(
         None,
         "N",
-        "Of a table rated in full, use N ratings per system and hold back the others.",
+        "In a fully rated table, use N ratings per system and hold back the rest.",
         min=1,
     ),
     target: Target = "process",
@@ -310,8 +318,8 @@ def naive(
     """Compare raw success rates of metrics with corrected ones.
 
     naive: the share that the metric calls adequate; own: corrected by the rated rows of the
-    system; pooled: all systems share the metric's error rates; transfer: error rates from the
-    other systems only.
+    system; pooled: corrected by error rates shared by all systems; transfer: corrected by error
+    rates from the other systems only.
 
     [bold]fewgold naive rated.csv --human mqm --adequate '<=0' --metrics comet,bleurt[/bold]
     """  # fmt: skip

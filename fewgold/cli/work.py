@@ -1,4 +1,4 @@
-"""``fewgold work`` and ``fewgold adjudicate``: what raters did, and where they differ."""
+"""``fewgold work`` and ``fewgold adjudicate``: how raters work, and where they disagree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fewgold.campaign import Campaign, Work
     from fewgold.campaign.practice import PracticeItem
 
-_HOW = "How they work"
+_HOW = "How raters work"
 
 
 def work(
@@ -25,28 +25,28 @@ def work(
     check_every: int | None = option(
         None,
         "K",
-        "An attention check after every K answers of a rater on pages; 0 for none.",
+        "Show an attention check after every K answers of a rater; 0 for none.",
         panel=_HOW,
         min=0,
     ),
     known: str | None = option(
         None,
         "FILE",
-        "Table of segments whose answer is known, for checks: columns id and score, or id, low and "
-        "high.",
+        "Table of segments with known answers, for attention checks: columns id and score, or id, "
+        "low and high.",
         panel=_HOW,
     ),
     second: float | None = option(
         None,
         "SHARE",
-        "Share of the sampled segments, by lot, that get one rater more, such as 0.2.",
+        "Random share of the sampled segments that get one more rater, such as 0.2.",
         panel=_HOW,
         parser=parse.number,
     ),
     hold: float | None = option(
         None,
         "MINUTES",
-        "For how long a segment that a rater opened is kept for them. 30 unless set.",
+        "How long a segment stays reserved for the rater who opened it. Default: 30.",
         panel=_HOW,
         parser=parse.number,
     ),
@@ -61,23 +61,22 @@ def work(
     practice_items: str | None = option(
         None,
         "FILE",
-        "Table of segments to practise on, outside the sample: column id, and if they are to be "
-        "shown after rating, score (or one column per criterion) and explanation.",
+        "Table of segments to practise on, outside the sample: column id, and optionally score (or "
+        "one column per criterion) and explanation, shown after rating.",
         panel=_HOW,
     ),
     hand_on: str | None = option(
         None,
         "NAME",
-        "Let others have at once what this rater opened and left; 'all' for everybody's.",
+        "Release the segments that this rater opened and left; 'all' for all raters.",
         panel=_HOW,
     ),
     json: Json = False,
 ) -> None:
     """Show how the raters work, and change how segments reach them.
 
-    Answers, time per answer, attention checks, segments that somebody opened
-    and left, and how far raters agree, as it grows. Answers to checks never
-    enter the estimate.
+    Answers, time per answer, attention checks, segments that somebody opened and left, and the
+    agreement of raters over time. Answers to checks never enter the estimate.
 
     [bold]fewgold work study[/bold]
 
@@ -158,7 +157,7 @@ def _known(file: str) -> dict[str, tuple[float, float]]:
         row = int(np.flatnonzero(gaps)[0])
         raise DataError(
             f"row {row + 1} of {file!r} ({table['id'].iloc[row]!s}) has no number as its score. "
-            "Give one in every row."
+            f"Every row needs one."
         )
     return {
         str(id): (float(low), float(high))
@@ -171,7 +170,7 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
 
     out.print(f"[bold]{escape(study.settings.name)}: raters' work[/bold]\n")
     if record["handed_on"] is not None:
-        out.print(f"{record['handed_on']} segments go to whoever asks next.\n")
+        out.print(f"{record['handed_on']} segments go to the next raters.\n")
     rows = record["raters"]
     if not rows:
         out.print("Nobody has rated yet.")
@@ -203,7 +202,7 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
             lines.append(("still to do", f"about {hours(found.left)} of rating"))
     if len(found.agreement):
         last = record["agreement"][-1]
-        told = f"{last['shared']} segments have two raters; the same score in {last['same']:.0%}"
+        told = f"{last['shared']} segments have two raters, the same score in {last['same']:.0%}"
         if last["alpha"] is not None:
             told += f"; Krippendorff's α {last['alpha']:.2f}"
         if last["low"] is not None:
@@ -217,23 +216,23 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
                 f"{r['shared']}: {r['alpha']:.2f} ({r['low']:.2f} to {r['high']:.2f})"
                 for r in grown[:: max(len(grown) // 4, 1)]
             )
-            lines.append(("as it grew", steps))
+            lines.append(("over time", steps))
     left = [h for h in found.held if h.abandoned]
     if left:
-        lines.append(("left", f"{len(left)} segments, which go to whoever asks next"))
+        lines.append(("left", f"{len(left)} segments, which go to the next raters"))
     out.print()
     pairs(out, lines)
     if study.settings.differ is not None and (open_ := len(study.differing())):
         place = quoted(record["campaign"])
-        out.print(f"\nTo be settled: {open_} segments. [green]fewgold adjudicate {place}[/green]")
+        out.print(f"\nTo settle: {open_} segments. [green]fewgold adjudicate {place}[/green]")
 
 
 Rule = Annotated[
     Literal["replaces", "joins"] | None,
     described(
         "RULE",
-        "What a settled score does: it replaces the answers of the raters (default), or joins them "
-        "as that of one rater more.",
+        "Whether a settled score replaces the answers of the raters (default), or joins them as "
+        "one more rater.",
     ),
 ]
 
@@ -243,26 +242,25 @@ def adjudicate(
     differ: float | None = option(
         None,
         "D",
-        "Raters who differ by D or more put a segment in the queue. Say it before anything is "
-        "settled.",
+        "Queue segments whose raters differ by D or more. Must be set before anything is settled.",
         parser=parse.number,
     ),
     rule: Rule = None,
     segment: str | None = option(None, "ID", "Settle this segment (with --score and --by)."),
     score: float | None = option(None, "SCORE", "The score that settles it.", parser=parse.number),
     by: str | None = option(None, "NAME", "Name of the adjudicator."),
-    comment: str = option("", "TEXT", "Reason, kept with the score.", show_default=False),
+    comment: str = option("", "TEXT", "Reason, stored with the score.", show_default=False),
     answers: str | None = option(
         None, "FILE", "Settle all segments of a table with columns id and score (with --by)."
     ),
-    settled: bool = flag(False, "--settled", "List segments that were settled as well."),
+    settled: bool = flag(False, "--settled", "Also list segments that are already settled."),
     json: Json = False,
 ) -> None:
     """List segments on which raters disagree, and settle them.
 
-    Which are settled follows a rule that is said beforehand, so that the score
-    of a segment does not depend on who happened to look. Answers of raters
-    stay; results and their signature say how many scores were settled.
+    A rule set beforehand decides which are settled, so that the score of a segment does not
+    depend on who happened to look. The raters' answers are kept; results and their signature say '
+        'how many scores were settled.
 
     [bold]fewgold adjudicate study --differ 20[/bold]
 
@@ -274,7 +272,7 @@ def adjudicate(
     if (segment is None) != (score is None):
         raise typer.BadParameter("--segment and --score go together.")
     if by is None and (segment is not None or answers is not None):
-        raise typer.BadParameter("say who settles it: --by NAME.")
+        raise typer.BadParameter("name the adjudicator: --by NAME.")
     with Campaign(campaign) as study:
         values = {"differ": differ, "adjudication": rule}
         values = {name: value for name, value in values.items() if value is not None}

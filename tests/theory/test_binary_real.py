@@ -1,7 +1,8 @@
 """Pool posteriors on real ratings: how often the true share of a system's outputs is covered.
 
-Simple random samples of each system's outputs are rated by looking up what people said; the share
-of adequate ones among all is known. ``FEWGOLD_SEED`` sets another seed, ``FEWGOLD_DRAWS`` more
+Simple random samples of each system's outputs are rated by looking up what people said; the share '
+    'of adequate segments among all is known. ``FEWGOLD_SEED`` sets another seed, '
+    '``FEWGOLD_DRAWS`` more
 samples of each system. Run with ``-s`` for the tables.
 
 Cuts of the metric are given (its median over the pool, which needs no ratings; FactCC comes as 0
