@@ -506,7 +506,7 @@ def _with_criteria(form: Form) -> Form:
         if set(told) & set(",:=") or not told.isprintable():
             said = "Expected a name without commas, colons and '='."
         elif told in seen:
-            said = f"{told} is there twice. Name each criterion once."
+            said = f"{told} is given twice. Name each criterion once."
         elif told in COLUMNS:
             said = f"Every answer has a {told} already: choose another name."
         seen.append(told)

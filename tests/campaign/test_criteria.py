@@ -94,7 +94,7 @@ def test_answers_that_do_not_fit_are_kept_with_the_reason(study: Campaign) -> No
     why = " ".join(study.store.rejected()["why"])
     assert "101 of adequacy is outside 0 to 100" in why
     assert "grammar is not among the criteria" in why
-    assert "no scores of fluency, adequacy" in why
+    assert "no scores for fluency, adequacy" in why
 
 
 def test_a_single_score_takes_no_criteria(campaign: Campaign) -> None:

@@ -169,7 +169,7 @@ def test_several_criteria_and_practice_begin_in_the_browser(
     assert "Name one or more" in owner.post(where, data=fields).text
     named = {"criterion-1": "fluency", "criterion-2": "accuracy", "criterion-2-scale": "mqm"}
     for wrong, sentence in [
-        ({"criterion-2": "fluency"}, "fluency is there twice"),
+        ({"criterion-2": "fluency"}, "fluency is given twice"),
         ({"criterion-2": "a:b"}, "without commas, colons"),
         ({"criterion-2": "rater"}, "Every answer has a rater"),
         ({"criterion-2-scale": "five"}, "two ends such as 1-5"),
