@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Gate", "gate"]
 
-#: What a gate may say, and the exit code of ``fewgold gate``.
+#: The verdicts of a gate, and the exit codes of ``fewgold gate``.
 VERDICTS = {"better": 0, "worse": 1, "unknown": 3}
-# How sure one should be that the further ratings decide, if the score is what it seems to be.
+# Probability that the further ratings decide, if the score is as estimated.
 _POWER = 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class Gate:
-    """A score beside a bar.
+    """A score compared with a bar.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ class Gate:
     bar, higher_is_better
         The bar, and which side of it is good.
     value, low, high
-        The estimate, None if gaps leave it open, and the ends of the interval that decided.
+        The estimate (None if gaps leave it open) and the ends of the interval that was used.
     confidence
-        The chance of a wrong "better", or of a wrong "worse", is at most 1 less this.
+        The chance of a wrong "better", or of a wrong "worse", is at most 1 minus this.
     looks
-        Looks that the chance is shared by.
+        Number of looks that share this chance.
     n, size
         Ratings and segments.
     more
-        Further ratings that would probably decide; None if that cannot be told or is decided.
+        Further ratings that would probably decide; None if unknown or already decided.
     kind, label
-        Of the interval: ``guaranteed``, ``approximate`` or ``credible``, and its name.
+        Kind of interval (``guaranteed``, ``approximate`` or ``credible``) and its name.
     notes, signature
-        Those of the estimate.
+        Notes and signature of the estimate.
     of
         What is estimated.
     """
@@ -85,12 +85,12 @@ class Gate:
 
     @property
     def exit_code(self) -> int:
-        """0 better, 1 worse, 3 not yet known."""
+        """0: better, 1: worse, 3: not yet known."""
         return VERDICTS[self.verdict]
 
     @property
     def passed(self) -> bool | None:
-        """True, False, or None while it is not known."""
+        """True, False, or None if not yet known."""
         return None if self.verdict == "unknown" else self.verdict == "better"
 
     def _interval(self) -> str:
@@ -100,7 +100,8 @@ class Gate:
 
     @property
     def level(self) -> float:
-        """Confidence of the interval, which leaves out as much at each end as a verdict may err."""
+        """Confidence of the two-sided interval: each tail has the error probability of a
+        verdict."""
         return 1 - 2 * (1 - self.confidence) / self.looks
 
     @property
@@ -118,12 +119,13 @@ class Gate:
 
     @property
     def advice(self) -> str:
-        """What to do while it is not known; empty once it is."""
+        """What to do while the verdict is unknown; empty once it is known."""
         if self.verdict != "unknown":
             return ""
         if self.more is None:
             return (
-                "How many more ratings would decide cannot be told from these; rate some 20 more."
+                "These ratings are too few to predict how many more would decide; rate about 20 "
+                "more."
             )
         left = self.size - self.n
         if self.more >= left > 0:
@@ -139,7 +141,7 @@ class Gate:
         return fixed(self.value, decimals((self.high - self.low) / 4))
 
     def summary(self) -> str:
-        """A few lines for people."""
+        """A readable summary of a few lines."""
         lines = [
             self.sentence,
             f"score {self._value()}, {100 * self.level:.6g}% interval {self._interval()} "
@@ -194,16 +196,17 @@ def gate(
     Parameters
     ----------
     estimate
-        Any estimate; its own bound makes the interval.
+        Any estimate; its bound determines the interval.
     bar
-        In the units of the scores, and on their scale. A score just at the bar is good enough.
+        The score to reach, in the units of the scores and on their scale. A score equal to the bar
+        passes.
     higher_is_better
         Which side of the bar is good.
     confidence
-        Above 0.5. The chance of a wrong verdict is at most 1 less this.
+        Above 0.5. The chance of a wrong verdict is at most 1 minus this.
     looks
-        How often one may ask while ratings come in: the chance is shared by so many looks
-        (Bonferroni), so that it holds for all of them together.
+        How often you may ask while ratings come in. The chance of error is divided among the
+        looks (Bonferroni), so it holds for all of them together.
 
     Examples
     --------
@@ -226,14 +229,14 @@ def gate(
         )
     if not 0 < share < 0.5:
         raise FewgoldError(
-            f"the confidence of a gate must lie above 0.5 and below 1; got {confidence!r}."
+            f"the confidence of a gate must be above 0.5 and below 1; got {confidence!r}."
         )
     looks = check_count("looks", looks)
     used = getattr(estimate, "bound", None)
     if used == "hdi" or getattr(used, "upper", 0.5) != 0.5:
         raise FewgoldError(
-            "a gate needs intervals with equal tails, and those of this estimate are not. Leave "
-            "the share of the upper end at one half; for alpha take the bound 'equal'."
+            "a gate needs intervals with equal tails, but those of this estimate are unequal. "
+            "Leave the share of the upper tail at one half; for alpha use the bound 'equal'."
         )
     level = 1 - 2 * share / looks  # as `Gate.level`
     told = estimate.to_dict(level)
@@ -265,10 +268,11 @@ def gate(
 def _needed(
     ends: tuple[float, float, float], bar: float, se: float | None, n: int, size: float
 ) -> int | None:
-    """Further ratings after which the interval will probably leave the bar out.
+    """Further ratings after which the interval will probably exclude the bar.
 
-    The error falls as √(1/n − 1/N), and the interval with it. It leaves the bar out with the chance
-    `_POWER` if the bar is z + Φ⁻¹(`_POWER`) standard errors away, z being its half-width now.
+    The error falls as √(1/n − 1/N), and the interval with it. It excludes the bar with
+    probability `_POWER` if the bar is z + Φ⁻¹(`_POWER`) standard errors away, where z is its
+    current half-width in standard errors.
     """
     value, low, high = ends
     if se is None or not (math.isfinite(se) and se > 0) or n < 2:

@@ -158,7 +158,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     ]
     if n:
         outside = not result["low"] <= result["mean"] <= result["high"]
-        hint = f"; outside, so report {middle:.{digits}f}" if outside else ""
+        hint = f"; outside the interval, so report {middle:.{digits}f}" if outside else ""
         lines.insert(1, ("mean of ratings", f"{result['mean']:.{digits}f}{hint}"))
     if result["more"] is not None:
         lines.append(
@@ -175,7 +175,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         out.print(f"  {escape(result['signature'])}", soft_wrap=True)
     if not result["stop"] and n == result["in_sheet"] < size:
         out.print(
-            "\nThe whole sheet is rated. Select again with the same seed (--seed {result['seed']}) "
+            f"\nThe whole sheet is rated. Select again with the same seed (--seed {result['seed']}) "
             "and a larger budget, up to 100%: the new sheet begins with the same rows. Copy their "
             "scores and continue."
         )

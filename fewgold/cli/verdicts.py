@@ -131,8 +131,8 @@ def _raters_text(found: Any, frame: pd.DataFrame, level: float) -> str:
     said = found.summary(level).split("\nnote:")[0]
     return "\n".join([
         "Success rate: " + said, "", *lines, "",
-        "ρ, η: chance to recognise an adequate and an inadequate item. Assumes that raters err",
-        "independently of one another on items of a class.",
+        "ρ, η: probability of recognising an adequate and an inadequate item. Assumes that raters",
+        "err independently on items of the same class.",
     ])  # fmt: skip
 
 

@@ -1,9 +1,9 @@
-"""Scores over time: one score per batch from few ratings, with alarms that may be looked at always.
+"""Scores over time: one score per batch from few ratings, with alarms valid at every look.
 
-`from_labelled` and `from_ratings` make `Batches`, `monitor` the line and the alarm. `delays` says
-beforehand how late an alarm would be, `ratings_for_delay` how many ratings that takes, `next_batch`
-and `share_budget` which batches get them; `judge_drift` says whether the judge itself has changed,
-by items that it judged again.
+`from_labelled` and `from_ratings` make `Batches`, and `monitor` computes the line and the alarm.
+To plan, `delays` shows how late an alarm would be, `ratings_for_delay` how many ratings a delay
+takes, and `next_batch` and `share_budget` how many each batch gets. `judge_drift` tests whether
+the judge has changed, using items that it judged again.
 """
 
 from fewgold.monitoring.ahead import (

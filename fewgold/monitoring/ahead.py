@@ -1,4 +1,4 @@
-"""What a monitor will cost and see: delay until an alarm, ratings it takes, and who gets them."""
+"""Planning a monitor: delay until an alarm, ratings needed, and their division among batches."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-#: Looks without a change before the one that is timed.
+#: Number of batches without a change before the drop.
 _QUIET = 10
 _MOST = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Delays:
-    """How many batches pass until an alarm, by ratings per batch and size of the drop.
+    """Batches until an alarm, by ratings per batch and size of the drop.
 
     Parameters
     ----------
     ratings, drops
         (R,) ratings per batch and (D,) drops.
     found
-        (R, D, draws) batches from the drop to the alarm, 1 being the first batch that is worse;
-        0 for an alarm before the drop, and horizon + 1 for none at all.
+        (R, D, draws) batches from the drop to the alarm: 1 is the first worse batch, 0 an alarm
+        before the drop, and horizon + 1 no alarm.
     horizon
-        Batches after the drop that were looked at.
+        Number of batches simulated after the drop.
     sd, size, baseline
-        Of one rating less what metrics say; segments per batch; batches of the baseline, 0 for a
-        target, or ``before``.
+        Standard deviation of one rating after correction by metrics; segments per batch; batches
+        of the baseline, 0 for a target, or ``before``.
     false_alarms
         As in `monitor`.
     """
@@ -59,7 +59,7 @@ class Delays:
         return f"Delays({self.ratings.size} numbers of ratings, {self.drops.size} drops)"
 
     def quantile(self, q: float) -> FloatArray:
-        """Batches after which a share ``q`` of the alarms has come: (R, D), inf if it has not."""
+        """Quantile ``q`` of the number of batches until the alarm: (R, D), inf if not reached."""
         out = np.empty(self.found.shape[:2])
         for at in np.ndindex(*out.shape):
             real = np.sort(self.found[at][self.found[at] > 0])
@@ -68,7 +68,8 @@ class Delays:
 
     @property
     def mean(self) -> FloatArray:
-        """Mean number of batches until the alarm: (R, D); inf where over 5 % come after the end."""
+        """Mean number of batches until the alarm: (R, D); inf if over 5 % come after the
+        horizon."""
         real = self.found > 0
         late = ((self.found > self.horizon).sum(-1) / np.maximum(real.sum(-1), 1)) > 0.05
         made = np.where(real, self.found, 0).sum(-1) / np.maximum(real.sum(-1), 1)
@@ -93,7 +94,7 @@ class Delays:
         return pd.DataFrame(rows)
 
     def summary(self) -> str:
-        """A table for people: the median delay, and that of one alarm in ten."""
+        """A readable table: the median delay, and the delay that one alarm in ten exceeds."""
         middle, slow = self.quantile(0.5), self.quantile(0.9)
 
         def cell(value: float) -> str:
@@ -113,7 +114,7 @@ class Delays:
         told = (
             "against a target"
             if not self.baseline
-            else f"against all batches before, {_QUIET} of them good"
+            else f"against all earlier batches, {_QUIET} of them good"
             if self.baseline == "before"
             else f"baseline of {self.baseline} batches"
         )
@@ -172,28 +173,28 @@ def delays(
     draws: int = 400,
     rng: RNGLike = 0,
 ) -> Delays:
-    """How late an alarm would be: trials of the detector on normal scores of batches.
+    """How late an alarm would be, by simulating the detector on normal batch scores.
 
     Parameters
     ----------
     sd
-        Standard deviation of one rating less what the metrics say of it (`Monitoring.unit_sd`);
-        that of the scores themselves without metrics.
+        Standard deviation of one rating after correction by metrics (`Monitoring.unit_sd`), or of
+        the scores without metrics.
     drops
-        One or several sizes; each is what its alarm is tuned to.
+        One or several sizes of a drop; each alarm is tuned to its own.
     ratings
-        Per batch.
+    Ratings per batch.
     size
-        Segments per batch; None for many.
+        Segments per batch; None for very many.
     baseline
-        ``before`` compares each batch with all before it, the drop coming after ten; else the
-        number of batches of a fixed baseline, or 0 for a target.
+        ``before`` compares each batch with all earlier ones, with the drop after ten batches;
+        otherwise the number of batches of a fixed baseline, or 0 for a target.
     false_alarms
         As in `monitor`.
     horizon
-        Batches after the drop that are looked at.
+        Number of batches simulated after the drop.
     draws
-        Trials for each cell.
+        Simulations per cell.
     rng
         Seed or generator.
 
@@ -230,7 +231,7 @@ def delays(
     threshold = alarms.log_threshold(fixed > 0)
     found = np.empty((counts.size, sizes.size, draws), dtype=np.int64)
     for r, n in enumerate(counts):
-        # Compared with each other, batches are samples of what the system makes.
+        # When compared with each other, batches are samples of the system's outputs.
         variance = sd**2 * (1 / n - (0.0 if size is None or growing or fixed else 1 / size))
         error = math.sqrt(variance)
         reference = np.zeros(draws)
@@ -242,7 +243,7 @@ def delays(
         for k, drop in enumerate(sizes):
             score = error * noise
             score[:, _QUIET:] -= drop
-            # As `monitor`: tuned to what is left of the drop beside the baseline's bound.
+            # As in `monitor`: tuned to the drop minus the margin of the baseline's bound.
             tuned = np.maximum(drop - slack, drop / 3)
             flat = np.full(score.shape, variance)
             if growing:
@@ -263,9 +264,9 @@ def delays(
 def ratings_for_delay(
     sd: float, drop: float, delay: float, *, size: int | None = None, **options: Any
 ) -> int | None:
-    """The fewest ratings per batch with which the mean delay is at most so many batches.
+    """The fewest ratings per batch for which the mean delay is at most ``delay`` batches.
 
-    ``options`` are those of `delays`. None if not even all segments of a batch (or 20,000) do.
+    ``options`` are those of `delays`. None if even all segments of a batch (or 20,000) are too few.
 
     Examples
     --------
@@ -273,7 +274,7 @@ def ratings_for_delay(
     True
     """
     if not delay >= 1:
-        raise DataError(f"the delay must be at least 1, the batch that is worse; got {delay!r}.")
+        raise DataError(f"the delay must be at least 1, the first worse batch; got {delay!r}.")
     most = _MOST if size is None else size
 
     def late(n: int) -> float:
@@ -296,21 +297,21 @@ def share_budget(
     goal: str = "each",
     least: int = 2,
 ) -> IntArray:
-    """Ratings for each of several batches, by the variance that is expected of them.
+    """Divide ratings among several batches, by their expected variance.
 
     Parameters
     ----------
     sds
         (K,) expected standard deviation of one rating in each batch.
     sizes
-        (K,) segments of each batch.
+        (K,) number of segments of each batch.
     budget
-        Ratings for all of them.
+        Ratings for all batches together.
     goal
-        ``each``: equal standard errors of all batches, so that no point of the line is worse than
-        another. ``all``: the least error of the mean of all segments (Neyman 1934).
+        ``each``: equal standard errors for all batches. ``all``: the smallest error of the mean
+        of all segments (Neyman 1934).
     least
-        Ratings that each batch gets at least.
+        Fewest ratings per batch.
 
     Examples
     --------
@@ -332,7 +333,7 @@ def share_budget(
     if not floor.sum() <= budget:
         raise DataError(
             f"{budget} ratings are fewer than {least} for each of {count.size} batches "
-            f"({int(floor.sum())}). Take more, or fewer batches."
+            f"({int(floor.sum())}). Use more ratings, or fewer batches."
         )
     if budget >= count.sum():
         return count
@@ -368,13 +369,13 @@ class NextBatch:
     Parameters
     ----------
     ratings
-        For the next batch.
+        Ratings for the next batch.
     left, batches
-        Ratings and batches that are left, this one included.
+        Remaining ratings and batches, including the next one.
     se
-        Standard error that the batch will have.
+        Expected standard error of the batch.
     suspicious
-        Whether the latest batches looked worse, so that this one gets more.
+        Whether the latest batches looked worse, so that the next one gets more.
     """
 
     ratings: int
@@ -384,7 +385,7 @@ class NextBatch:
     suspicious: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain numbers, for JSON."""
+        """Plain values, for JSON."""
         made: dict[str, Any] = plain_value({
             "ratings": self.ratings, "left": self.left, "batches": self.batches, "se": self.se,
             "suspicious": self.suspicious,
@@ -392,9 +393,11 @@ class NextBatch:
         return made
 
     def summary(self) -> str:
-        """A sentence."""
+        """The plan in a sentence."""
         more = (
-            ", twice a normal share since the latest batches look worse" if self.suspicious else ""
+            ", twice the normal share because the latest batches look worse"
+            if self.suspicious
+            else ""
         )
         return (
             f"Rate {self.ratings} segments of the next batch{more}: {self.left} ratings are left "
@@ -403,30 +406,31 @@ class NextBatch:
 
 
 def next_batch(found: Monitoring, size: int, *, budget: int, batches: int) -> NextBatch:
-    """How many segments of the next batch to have rated, of a budget for all batches.
+    """How many segments of the next batch to rate, out of a budget for all batches.
 
-    What earlier batches left unused is shared by those to come. Where evidence of a drop has
-    reached a tenth of what an alarm takes, the next batch gets twice a share: alarms and
-    intervals allow that, since it looks only at what came before.
+    Ratings that earlier batches left unused are shared by the later ones. If the evidence of a
+    drop has reached a tenth of that for an alarm, the next batch gets twice its share. Alarms and
+    intervals stay valid, because this uses past data only.
 
     Parameters
     ----------
     found
-        The monitor so far.
+        The result so far.
     size
-        Segments of the next batch.
+        Number of segments of the next batch.
     budget, batches
-        Ratings and batches in all, those before included.
+        Total numbers of ratings and batches, including earlier ones.
     """
     used, seen = int(np.sum(found.table["n"])), len(found)
     left, ahead = int(budget) - used, int(batches) - seen
     if ahead < 1 or left < 1:
         raise DataError(
-            f"{used} of {budget} ratings and {seen} of {batches} batches are used already: nothing "
-            "is left to plan. Give the budget and the number of batches for all of them together."
+            f"{used} of {budget} ratings and {seen} of {batches} batches are already used: nothing "
+            f"is left to plan. Give the budget and the number of batches in total, including "
+            f"earlier ones."
         )
     if not math.isfinite(found.unit_sd):
-        raise DataError("the ratings do not tell yet how far scores vary. Rate a few more.")
+        raise DataError("there are too few ratings to know how much scores vary. Rate a few more.")
     evidence = np.asarray(found.table["evidence"], dtype=np.float64)
     known = evidence[np.isfinite(evidence)]
     suspicious = bool(known.size and known[-1] >= 0.1)

@@ -1,10 +1,10 @@
-"""Whether a judge (or the raters) changed, by an anchor set: items that are judged in every batch.
+"""Tests whether a judge (or the raters) changed, on an anchor set judged again in every batch.
 
-Each item is compared with itself in the first run, so that nothing but a change can show. If a
-judge is the same, its two runs on an item could be swapped, so the difference is as likely to have
-one sign as the other. That alone is assumed: the test of signs is exact where all differences are
-of one size, as of pass and fail (McNemar), and else P(Σd ≥ x √Σd²) ≤ exp(−x²/2) for any
-differences with random signs (Hoeffding 1963; Efron 1969).
+Each item is compared with itself in the first run, so only a change of the judge can show. If the
+judge is unchanged, its two runs on an item could be swapped, so either sign of the difference is
+equally likely. Nothing else is assumed. The sign test is exact if all differences have the same
+size, as for pass and fail (McNemar). Otherwise P(Σd ≥ x √Σd²) ≤ exp(−x²/2) for any differences
+with random signs (Hoeffding 1963; Efron 1969).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _FEWEST = 5
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """Changes of judges on the anchor set, a row for each judge and batch.
+    """Changes of judges on the anchor set, one row per judge and batch.
 
     Parameters
     ----------
     rows
-        Of the frame.
+        Rows of the dataframe.
     reference
-        The batch with which the others are compared.
+        The batch to compare the others with.
     false_alarms, confidence
-        As asked for.
+        As requested.
     """
 
     rows: tuple[dict[str, Any], ...]
@@ -57,9 +57,9 @@ class Drift:
     def to_frame(self) -> pd.DataFrame:
         """One row per judge and batch.
 
-        ``change`` is the mean of the same items less that in the reference, with ``low`` and
-        ``high``; ``flips`` the share of items that changed at all; ``p`` the test of its signs;
-        ``level`` what p must not exceed for an ``alarm``.
+        ``change`` is the mean of the items minus their mean in the reference, with ``low`` and
+        ``high``; ``flips`` is the share of items that changed; ``p`` is the p-value of the sign
+        test, and ``level`` the largest p that gives an ``alarm``.
         """
         import pandas as pd
 
@@ -72,7 +72,7 @@ class Drift:
 
     @property
     def verdict(self) -> str:
-        """The outcome in a sentence or two."""
+        """The result in a sentence or two."""
         first: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             if row["alarm"]:
@@ -80,7 +80,7 @@ class Drift:
         if not first:
             moved = max((r["flips"] for r in self.rows), default=0.0)
             return (
-                f"Nothing shows that a judge has drifted since {self.reference}"
+                f"No evidence that a judge has drifted since {self.reference}"
                 + (f"; up to {moved:.0%} of the items changed, in both directions" if moved else "")
                 + "."
             )
@@ -92,10 +92,11 @@ class Drift:
 
     @property
     def promise(self) -> str:
-        """What alarms promise."""
+        """What the alarms guarantee."""
         return (
-            f"the chance of any false alarm for one judge, however often one looks, is at most "
-            f"{self.false_alarms.rate:g} (guaranteed if runs of an unchanged judge can be swapped)"
+            f"the chance of any false alarm for one judge, however often you look, is at most "
+            f"{self.false_alarms.rate:g} (guaranteed if runs of an unchanged judge are "
+            f"exchangeable)"
         )
 
     def summary(self) -> str:
@@ -119,7 +120,7 @@ class Drift:
         return "\n".join([self.verdict, "", *table, "", f"alarm: {self.promise}"])
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain numbers, for JSON."""
+        """Plain values, for JSON."""
         return {
             "verdict": self.verdict, "reference": self.reference, "promise": self.promise,
             "alarms": [list(pair) for pair in self.alarms], "rows": plain_frame(self.to_frame()),
@@ -138,28 +139,29 @@ def judge_drift(
     false_alarms: FalseAlarms | float = 0.05,
     confidence: float = 0.95,
 ) -> Drift:
-    """Whether judges changed on an anchor set that is judged again in every batch.
+    """Test whether judges changed, on an anchor set that is judged again in every batch.
 
     Parameters
     ----------
     table
         One row per item and batch.
     item, batch
-        Columns.
+    Columns of item ids and batches.
     judges
         Columns of judges, numbers or words such as pass and fail; or of people who rated the
-        anchors again, to see whether the raters have changed.
+        anchors again, to test whether the raters have changed.
     human
-        A trusted score of each item. Adds for each judge its distance from people, |judge − human|.
+        Column of a trusted score of each item. Adds each judge's distance from people, |judge − '
+            'human|.
     every
         Groups dates by day, week or month.
     reference
         The batch to compare with; the first if None.
     false_alarms
-        The chance of any false alarm for a judge, spent over the looks: α/K for each of K looks, or
-        α/(j (j + 1)) for look j without an end.
+        The chance of any false alarm for a judge, divided among the looks: α/K for each of K
+        looks, or α/(j (j + 1)) for look j if there is no end.
     confidence
-        Of intervals, each for one batch (approximate).
+        Confidence level of the intervals, each for one batch (approximate).
 
     Examples
     --------
@@ -194,12 +196,12 @@ def judge_drift(
     for row, (label, name) in enumerate(zip(labels.tolist(), items, strict=True)):
         if places[label].setdefault(name, row) != row:
             raise DataError(
-                f"the item {name!r} occurs twice in the batch {label}. Keep one row of each item "
-                "per batch: comparisons are of the same item with itself."
+                f"the item {name!r} occurs twice in the batch {label}. Keep one row per item and "
+                f"batch, because each item is compared with itself."
             )
     later = [label for label in order if label != start]
     if not later:
-        raise DataError("an anchor set needs two batches at least, to compare one with the other.")
+        raise DataError("an anchor set needs at least two batches to compare.")
     looks = None if alarms.looks is None else max(alarms.looks, len(later))
     rows = []
     for name, values in scores.items():
@@ -232,7 +234,7 @@ def _compared(change: FloatArray, confidence: float, level: float) -> dict[str, 
 
 
 def sign_p_value(change: FloatArray) -> float:
-    """Two-sided p-value of differences whose signs are random if nothing changed: (n,)."""
+    """Two-sided p-value of differences (n,) whose signs are random if nothing changed."""
     moved = change[np.abs(change) > 1e-12 * max(float(np.abs(change).max()), 1e-300)]
     if not moved.size:
         return 1.0

@@ -1,4 +1,4 @@
-"""Batches of a stream (days, weeks, releases): the rated sample of each as a study of its own."""
+"""Batches of a stream (days, weeks, releases), each with its own rated sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fewgold.io.cells import is_empty
 from fewgold.missing import PartialRatings
 from fewgold.sample import Assumption, Ratings, Sample, SampleInfo
 
-#: What dates can be grouped by.
+#: Periods by which dates can be grouped.
 GROUPS = ("day", "week", "month")
 _DATE = re.compile(r"\d{4}(-W\d{2}|-\d{2}(-\d{2})?([T ].*)?)?")
 
@@ -31,14 +31,14 @@ class Batch:
     Parameters
     ----------
     label
-        Such as ``2026-W07`` or ``release 4``.
+        Name, such as ``2026-W07`` or ``release 4``.
     rows
         (N_b,) its rows in the pool that all batches share.
     ratings
-        Its rated sample, as one of a pool of its own; None where nobody rated any, or where the
-        design of the whole sample does not split into batches.
+        Its rated sample, with the batch as pool; None if nothing is rated, or if the design of
+        the whole sample does not split into batches.
     rated
-        How many of its segments are rated.
+        Number of rated segments.
     """
 
     label: str
@@ -48,7 +48,7 @@ class Batch:
 
     @property
     def size(self) -> int:
-        """All its segments."""
+        """Number of all its segments."""
         return int(self.rows.size)
 
 
@@ -56,8 +56,8 @@ class Batch:
 class Batches:
     """All batches, oldest first.
 
-    ``whole`` is the one sample that all batches share, where its design does not split into
-    batches; scores are then those of parts of one pool, as for slices.
+    ``whole`` is the sample shared by all batches, if its design does not split into batches;
+    scores are then those of parts of one pool, as for slices.
     """
 
     parts: tuple[Batch, ...]
@@ -78,10 +78,10 @@ class Batches:
 def batch_labels(
     values: Any, every: str | None = None, name: str = "batch"
 ) -> tuple[NDArray[Any], list[str], str]:
-    """The batch of each row, the batches from the oldest to the newest, and how they were ordered.
+    """The batch of each row, the batches from oldest to newest, and how they were ordered.
 
-    Numbers and dates stand in their own order, other labels (names of releases) in the order of
-    the table. ``every`` groups dates by day, week (ISO: from Monday) or month.
+    Numbers and dates are sorted, other labels (names of releases) keep the order of the table.
+    ``every`` groups dates by day, week (ISO: from Monday) or month.
 
     >>> batch_labels(["2026-02-03", "2026-01-30", "2026-02-08"], "week")[:2]
     (array(['2026-W06', '2026-W05', '2026-W06'], dtype='<U8'), ['2026-W05', '2026-W06'])
@@ -92,8 +92,8 @@ def batch_labels(
     bare = [k for k, v in enumerate(cells) if is_empty(v) or v != v]
     if bare:
         raise DataError(
-            f"the column {name!r} is empty in {len(bare):,} rows, first in row {bare[0] + 1}. Say "
-            "for every row which batch it belongs to."
+            f"the column {name!r} is empty in {len(bare):,} rows, first in row {bare[0] + 1}. "
+            f"Every row needs a batch."
         )
     if every is not None:
         return _grouped(cells, check_choice("every", every, GROUPS), name)
@@ -110,7 +110,7 @@ def batch_labels(
 
 
 def _text(value: Any) -> str:
-    """A label as people wrote it: dates without midnight, whole numbers without a point."""
+    """A label as written: dates without midnight, whole numbers without a decimal point."""
     if hasattr(value, "isoformat"):
         return str(value.isoformat()).removesuffix("T00:00:00")
     if isinstance(value, float) and value.is_integer():
@@ -148,10 +148,10 @@ def from_labelled(
     gaps: str = "wait",
     adequate: Any = None,
 ) -> Batches:
-    """Batches of a table in which people labelled some rows of each.
+    """Batches of a table in which some rows of each batch are labelled.
 
-    How the rows were chosen (``found.chosen``) holds within each batch: ``random`` means at random
-    among the rows of the batch, at whatever rate.
+    How the rows were chosen (``found.chosen``) holds within each batch: ``random`` means at
+    random among the rows of the batch, at any rate.
     """
     frame = found.roles.table
     if column not in frame.columns:
@@ -179,7 +179,7 @@ def _own(
     found: Labelled, frame: Any, rows: IntArray, scores: FloatArray, mask: BoolArray, k: int,
     limits: Limits | None, gaps: str,
 ) -> Ratings:  # fmt: skip
-    """The labels of one batch as a sample of it."""
+    """The labels of one batch, as a sample of the batch."""
     how = found.chosen
     chosen, design = how.design(frame.reset_index(drop=True), mask)
     sentence = how.sentence(int(mask.sum()), rows.size).replace("of the table", "of their batch")
@@ -190,7 +190,7 @@ def _own(
 
 
 def _shuffled(ratings: Ratings, k: int) -> Ratings:
-    """A simple random sample in random order, as bets need it; the order looks at no score."""
+    """A simple random sample in random order, as betting requires; the order ignores the scores."""
     sample = ratings.sample
     if not sample.design.drawn_as("simple"):
         return ratings
@@ -203,10 +203,10 @@ def _shuffled(ratings: Ratings, k: int) -> Ratings:
 def from_ratings(
     ratings: Ratings, values: Any, *, every: str | None = None, name: str = "batch"
 ) -> Batches:
-    """Batches of one sample, by a label for every segment of its pool.
+    """Split one sample into batches, by a label for every segment of its pool.
 
-    A simple random sample is one of each batch too, given how many it took of each. Of other
-    designs each batch is a part of the pool (`fewgold.quantities.weighted_mean`).
+    A simple random sample is also one of each batch, given its number of segments in each. For
+    other designs each batch is a part of the pool (`fewgold.quantities.weighted_mean`).
     """
     sample = ratings.sample
     labels, order, how = batch_labels(values, every, name)
@@ -242,8 +242,9 @@ def _by(name: str, every: str | None) -> str:
 def _said(how: str, order: Sequence[str]) -> tuple[str, ...]:
     if how != "in the order of the table" or len(order) < 2:
         return ()
-    return (f"batches stand in the order of the table: {order[0]} is the first, {order[-1]} the "
-            "last",)  # fmt: skip
+    return (
+        f"batches are in the order of the table: {order[0]} is the first, {order[-1]} the last",
+    )
 
 
 __all__ = ["GROUPS", "Batch", "Batches", "batch_labels", "from_labelled", "from_ratings"]

@@ -1,16 +1,16 @@
-"""Alarms that may be looked at after every batch: evidence of a score below a reference.
+"""Alarms that are valid at every look: evidence of a score below a reference.
 
-Batch t gives an e-value L_t: whatever came before, its mean is at most 1 as long as the score of
-the batch is not worse than the reference. Evidence that things became worse with batch j, seen
-at t, is Π L_i over i = j … t, and as j is not known, all j are weighed together,
+Batch t gives an e-value L_t: given the past, its mean is at most 1 as long as the score of the
+batch is not worse than the reference. At batch t, the evidence that scores became worse with
+batch j is Π L_i over i = j … t. Since j is unknown, all j are combined with weights,
 
     M_t = Σ_{j ≤ t} w_j Π_{i=j..t} L_i = (M_{t−1} + w_t) L_t.
 
-With weights of sum 1, M_t plus the weight that is not spent yet has a mean of at most 1 and is a
-nonnegative supermartingale, so the chance that M ever reaches 1/α is α at most (Ville 1939). With
-w_j = 1 for all j it is the detector of Shiryaev and Roberts: M_t − t is a supermartingale, and the
-mean number of looks until M first reaches A without cause is at least A (Shin, Ramdas and Rinaldo
-2024, E-detectors). L_t may bet on anything that was known before the batch was rated.
+With weights that sum to 1, M_t plus the weight not yet used has a mean of at most 1 and is a
+nonnegative supermartingale, so the chance that M ever reaches 1/α is at most α (Ville 1939). With
+w_j = 1 for all j this is the Shiryaev-Roberts detector: M_t − t is a supermartingale, and the
+mean number of looks until M first reaches A without a change is at least A (Shin, Ramdas and
+Rinaldo 2024, E-detectors). L_t may use anything that was known before the batch was rated.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import check_count
 from fewgold.errors import FewgoldError
 
-#: The share of the rate of false alarms that pays for not knowing the baseline exactly.
+#: The share of the false alarm rate reserved for the uncertainty of the baseline.
 BASELINE_SHARE = 0.5
-# Ratings that the variance of earlier batches counts for in the bets of a batch.
+# Number of ratings that the variance of earlier batches is worth in the bets of a batch.
 _MEMORY = 20.0
 
 
 @dataclass(frozen=True)
 class FalseAlarms:
-    """How rare false alarms are to be.
+    """How rare false alarms must be.
 
     Parameters
     ----------
     rate
-        The chance of any false alarm at all; not used with ``average_run``.
+        The chance of any false alarm; not used with ``average_run``.
     looks
-        How many looks are likely; the weight of possible beginnings is spread over them evenly. The
-        rate holds for longer as well, but a change that begins later is found late. None weighs
-        look j by 1/(j (j + 1)), without an end.
+        Expected number of looks, over which the weight of possible changes is spread evenly. The
+        rate also holds for more looks, but a change that begins later is found late. None weighs
+        look j by 1/(j (j + 1)), with no end.
     average_run
-        Instead of a rate: the mean number of looks until a false alarm is at least this.
+        Instead of a rate: the smallest mean number of looks until a false alarm.
     """
 
     rate: float = 0.05
@@ -53,7 +53,7 @@ class FalseAlarms:
     def __post_init__(self) -> None:
         if not 0 < self.rate < 1:
             raise FewgoldError(
-                f"the rate of false alarms must lie between 0 and 1, such as 0.05; got {self.rate}."
+                f"the rate of false alarms must be between 0 and 1, such as 0.05; got {self.rate}."
             )
         if self.looks is not None:
             check_count("looks", self.looks)
@@ -63,7 +63,7 @@ class FalseAlarms:
             )
 
     def weights(self, count: int) -> FloatArray:
-        """Weight of a change that begins at each of so many looks."""
+        """Weight of a change that begins at each look."""
         j = np.arange(1, count + 1, dtype=np.float64)
         if self.average_run is not None:
             return np.ones(count)
@@ -72,9 +72,9 @@ class FalseAlarms:
         return np.where(j <= self.looks, 1 / self.looks, 0.0)
 
     def log_threshold(self, baseline: bool) -> float:
-        """Logarithm of the evidence that gives an alarm.
+        """Logarithm of the evidence that triggers an alarm.
 
-        Where the reference is estimated, a part of the rate has paid for that.
+        If the reference is estimated, part of the rate is reserved for its error.
         """
         if self.average_run is not None:
             return float(np.log(self.average_run))
@@ -82,11 +82,11 @@ class FalseAlarms:
 
     @property
     def baseline_rate(self) -> float:
-        """The chance with which the reference may be too strict, where it is estimated."""
+        """The chance that an estimated reference is too strict."""
         return self.rate * BASELINE_SHARE
 
     def promise(self, baseline: bool) -> str:
-        """What is promised, in words."""
+        """What is guaranteed, in words."""
         if self.average_run is not None:
             given = (
                 f", unless the bound of the baseline is wrong (a chance of {self.baseline_rate:g})"
@@ -94,11 +94,11 @@ class FalseAlarms:
                 else ""
             )
             return f"on average at least {self.average_run:g} looks until a false alarm{given}"
-        return f"the chance of any false alarm, however often one looks, is at most {self.rate:g}"
+        return f"the chance of any false alarm, however often you look, is at most {self.rate:g}"
 
 
 def log_evidence(log_e: FloatArray, weights: FloatArray) -> FloatArray:
-    """log M_t from the logarithms of the e-values of each batch: (..., T)."""
+    """log M_t, from the logarithms of the e-values of the batches: (..., T)."""
     out = np.empty(np.shape(log_e))
     with np.errstate(divide="ignore"):
         start = np.log(weights)
@@ -110,7 +110,7 @@ def log_evidence(log_e: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def likely_start(log_e: FloatArray, weights: FloatArray, at: int) -> int:
-    """The look with which the change most likely began, seen at look ``at`` (both from 0)."""
+    """The look at which the change most likely began, as judged at look ``at`` (both from 0)."""
     after = np.cumsum(log_e[: at + 1][::-1])[::-1]
     with np.errstate(divide="ignore"):
         return int(np.argmax(np.log(weights[: at + 1]) + after))
@@ -119,14 +119,14 @@ def likely_start(log_e: FloatArray, weights: FloatArray, at: int) -> int:
 def normal_e(
     gap: FloatArray, drop: FloatArray | float, expected: FloatArray, own: FloatArray
 ) -> FloatArray:
-    """Logarithms of the e-values of estimates of batches, approximately normal: (...).
+    """Logarithms of the e-values of approximately normal batch estimates: (...).
 
-    ``gap`` says by how much the estimate is worse than the reference. The bet λ = drop/σ² goes for
-    a drop of that size, σ² being the variance expected from earlier batches; then
-    exp(λ gap − λ² (2σ² + s²)/6), s² being the variance seen in the batch itself, has a mean of at
-    most 1 if σ² is right (Delyon 2009, proposition 12). For skewed scores that is much nearer to 1
-    than with either variance alone: the third moments cancel. Where nothing is left to chance
-    (``expected`` is 0) a gap is certain.
+    ``gap`` is how much worse the estimate is than the reference. The bet λ = drop/σ² is tuned to
+    a drop of that size, where σ² is the variance expected from earlier batches. Then exp(λ gap −
+    λ² (2σ² + s²)/6), where s² is the variance observed in the batch, has a mean of at most 1 if
+    σ² is right (Delyon 2009, proposition 12). For skewed scores this mean is much closer to 1
+    than with either variance alone, because the third moments cancel. If there is no sampling
+    error (``expected`` is 0), a gap is certain.
     """
     sure = expected <= 0
     variance = np.where(sure, 1.0, expected)
@@ -143,23 +143,23 @@ def log_evidence_before(
     weights: FloatArray,
     relative: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Evidence that some batch is worse than those before it: (..., T), and its parts (..., T, T).
+    """Evidence that some batch is worse than earlier ones: (..., T), and its parts (..., T, T).
 
-    What is unknown is the level. Batch t is compared with the weighted mean m of all batches before
-    it, whose variance is 1/W, W being the sum of their 1/σ². If a drop began with batch j, the
-    batches before j make up the share W_j/W of m, so batch t is expected to lie drop · W_j/W below:
-    that is the bet. Under scores that never fall, these gaps have means of at most 0 and are
+    The level is unknown. Batch t is compared with the weighted mean m of all earlier batches,
+    whose variance is 1/W, where W is the sum of their 1/σ². If a drop began with batch j, the
+    batches before j make up the share W_j/W of m, so batch t is expected to be drop · W_j/W
+    lower: that is the bet. If scores never fall, these gaps have means of at most 0 and are
     uncorrelated, and each factor is that of `normal_e`. With equal scores and known variances the
     product is the likelihood ratio of a drop at j with the level integrated out.
 
-    Part j of look t is the logarithm of the product from j to t. ``values`` are turned so that
-    larger is better; ``weights`` (T,) is the weight of each beginning, 0 for the first batch.
-    ``relative`` are variances up to a factor that all batches share, ``expected`` if None: weights
-    by estimated variances would make m look better known than it is.
+    Part j of look t is the logarithm of the product from j to t. ``values`` are oriented so that
+    larger is better; ``weights`` (T,) are the weights of the possible beginnings, 0 for the first
+    batch. ``relative`` are variances up to a common factor, by default ``expected``: weights by
+    estimated variances would make m look more precise than it is.
     """
     count = values.shape[-1]
     base = expected if relative is None else relative
-    floor = max(1e-9 * float(base.max()), 1e-90)  # batches that are known throughout
+    floor = max(1e-9 * float(base.max()), 1e-90)  # batches known exactly
     precision = 1 / np.maximum(base, floor)
     total = np.cumsum(precision, axis=-1)
     before = np.concatenate([np.zeros((*values.shape[:-1], 1)), total[..., :-1]], axis=-1)
@@ -192,19 +192,20 @@ def betting_e(
     """Logarithm of the e-value of one batch: a bet that its mean is above ``reference``.
 
     Guaranteed for scores in [0, 1] of a simple random sample in random order, from a batch of
-    ``size``: given the past, rating t is a fair draw from what is left, whose mean is at most
-    (N m − x_1 − … − x_{t−1})/(N − t + 1) where that of the batch is at most m (the martingale of
-    `fewgold.bounds.betting`). The bet is Kelly's for a mean that is higher by ``drop``.
+    ``size``: given the past, rating t is drawn at random from the remaining segments, whose mean
+    is at most (N m − x_1 − … − x_{t−1})/(N − t + 1) if that of the batch is at most m (the
+    martingale of `fewgold.bounds.betting`). The bet is Kelly's for a mean that is higher by '
+        '``drop``.
 
     Parameters
     ----------
     scores
         (n,) between 0 and 1, larger is worse.
     control
-        A predictable control variate and its least and most value for each rating, as
-        `fixed_control` makes it.
+        A predictable control variate with its smallest and largest value for each rating, from
+        `fixed_control`.
     variance
-        Of what the ratings are less the control, expected from earlier batches.
+        Variance of the ratings minus the control, expected from earlier batches.
     """
     n = scores.size
     if n == 0:
@@ -228,9 +229,9 @@ def betting_e(
 def fixed_control(
     predicted: FloatArray, rows: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """A control variate with a slope that was fixed before the batch: its values, least and most.
+    """A control variate whose slope was fixed before the batch: its values, smallest and largest.
 
-    Prediction less the mean prediction of all that was not drawn before: mean 0 given the past.
+    The prediction minus the mean prediction of all segments not yet drawn: mean 0 given the past.
     """
     own = predicted[rows]
     before = np.concatenate([[0.0], np.cumsum(own)[:-1]])
@@ -239,11 +240,11 @@ def fixed_control(
 
 
 def running_mean_halfwidth(errors: FloatArray, confidence: float, tightest: int = 10) -> FloatArray:
-    """Half-widths around the running mean of the batches that hold at all looks together: (T,).
+    """Half-widths around the running mean of the batches, valid at all looks together: (T,).
 
     The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024,
-    theorem 2.2) for a mean that may change from batch to batch. It is tightest about look
-    ``tightest``, by the error of the first batch.
+    theorem 2.2) for a mean that may change from batch to batch. It is tightest near look
+    ``tightest``, judging by the error of the first batch.
     """
     variance = np.cumsum(np.square(errors))
     count = np.arange(1, errors.size + 1)

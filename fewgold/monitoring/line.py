@@ -29,15 +29,14 @@ from fewgold.quantities import weighted_mean
 from fewgold.sample import Ratings, Sample
 
 METHODS = ("auto", "guaranteed", "approximate")
-# Ratings of earlier batches before a model of the judge is fitted to them, and how many of the
-# latest it is fitted to.
+# Fewest ratings of earlier batches to fit a model of the judge, and the most (latest) to use.
 _FEWEST, _LATEST = 30, 1000
-# The first batches, by which the metrics are put on the scale of people where no baseline is named.
+# Number of first batches used to put metrics on the human scale if no baseline is named.
 _CALIBRATING = 4
-# Batches whose variance is expected of the next one.
+# Number of latest batches that predict the variance of the next one.
 _WINDOW = 10
-# Ratings of the latest batches that differ from the most common score, below which their shape
-# is not known well enough for intervals that are to hold for all batches together.
+# With fewer ratings in the latest batches that differ from the most common score, their shape is
+# not known well enough for intervals that must hold for all batches together.
 _HANDFUL = 30
 
 
@@ -60,29 +59,30 @@ def monitor(
     batches
         From `from_labelled` or `from_ratings`.
     drop
-        The size of a drop that matters, in the units of the scores: what the alarm is tuned to. It
-        goes off for smaller drops too, later. None for no alarm.
+        The smallest drop that matters, in units of the scores, to which the alarm is tuned.
+        Smaller drops also cause an alarm, but later. None for no alarm.
     target
         The score that batches must not be worse than. None compares with the baseline.
     baseline
-        ``before``: each batch is compared with all batches before it. A number or labels: with a
-        fixed baseline, the first batches or those. What is not known of it makes alarms later:
-        its bound on the safe side is compared with. With a target all batches are watched.
+        ``before``: compare each batch with all earlier ones. A number or labels: compare with a
+        fixed baseline, the first batches or the named ones. Its uncertainty delays alarms,
+        because batches are compared with its conservative bound. With a target all batches are
+        watched.
     higher_is_better
-        Which way scores point.
+        Direction of the scores.
     false_alarms
-        A chance of any false alarm, or `FalseAlarms`.
+        The chance of any false alarm, or `FalseAlarms`.
     method
         ``guaranteed`` bets on single ratings, which needs the ends of the scale, simple random
-        samples in each batch, and a target or a fixed baseline; ``approximate`` goes by normal
-        batches; ``auto`` bets where there is a target, and goes by normal batches elsewhere. Bets
+        samples in each batch, and a target or a fixed baseline; ``approximate`` treats batch
+        scores as normal; ``auto`` bets if there is a target, and is approximate otherwise. Bets
         and targets are about the segments of each batch; approximate comparisons with other
         batches are about the system, of whose outputs batches are samples.
     estimator
-        Of each batch. None corrects each batch by what the metrics said of people in the batches
-        before it, and the first ones by themselves.
+        Estimator for each batch. None corrects each batch by metrics with a model fitted to
+        earlier batches, and the first batches with their own.
     confidence
-        Of intervals.
+        Confidence level of the intervals.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def monitor(
     if method == "guaranteed" and not betting:
         raise DesignError(
             "the guaranteed method bets on single ratings: it needs the ends of the scale (limits) "
-            "and a simple random sample of each batch. Give the limits, or take method "
+            "and a simple random sample of each batch. Give the limits, or use the method "
             "'approximate'."
         )
     looks = None if alarms.looks is None else max(alarms.looks + len(base), len(parts))
@@ -127,10 +127,10 @@ def monitor(
     guaranteed = betting and method == "guaranteed"
     if growing and guaranteed and drop is not None:
         raise DesignError(
-            "what is compared with all batches before is approximate. For a guaranteed alarm give "
-            "a target, or a fixed baseline such as the first 4 batches."
+            "a comparison with all earlier batches is approximate. For a guaranteed alarm give a "
+            "target, or a fixed baseline such as the first 4 batches."
         )
-    # What is compared with other batches is the system, of which batches are samples; bets are
+    # Comparisons with other batches are about the system, of which batches are samples; bets are
     # about the segments of a batch.
     system = target is None and not guaranteed
     betting = betting and not system
@@ -177,13 +177,13 @@ def monitor(
         if target is None and not sign * (base_value - reference) < drop:
             notes.append(
                 f"the baseline is too uncertain for a drop of {drop:g}: scores are compared with "
-                f"{reference:.4g}, its bound, and not with {base_value:.4g}. Rate more of it, or "
-                "take more batches for the baseline"
+                f"its bound {reference:.4g} instead of {base_value:.4g}. Rate more of it, or use "
+                f"more batches for the baseline"
             )
     if alarms.looks is not None and len(watched) > alarms.looks:
         notes.append(
             f"there were more looks ({len(watched)}) than the {alarms.looks} that were planned: "
-            "the rate of false alarms holds, but drops that begin later are found late"
+            f"the false alarm rate still holds, but later drops are found late"
         )
     unrated = sum(b.rated == 0 for b in parts)
     if unrated:
@@ -209,7 +209,7 @@ def _limits(batches: Batches) -> tuple[float, float] | None:
 
 
 def _baseline(parts: Sequence[Batch], told: int | str | Sequence[str]) -> list[int]:
-    """The batches of the baseline, by place: the first ones that have ratings, or those named."""
+    """Positions of the batches of the baseline: the first ones with ratings, or the named ones."""
     if isinstance(told, int):
         if told < 1:
             raise DataError(f"the baseline must have at least 1 batch; got {told}.")
@@ -230,13 +230,13 @@ def _baseline(parts: Sequence[Batch], told: int | str | Sequence[str]) -> list[i
 
 
 def _spending(count: int, looks: int | None, alpha: float) -> FloatArray:
-    """The share of misses that each batch may have, so that all together have ``alpha`` at most."""
+    """The error rate of each batch, such that all together have at most ``alpha``."""
     j = np.arange(1, count + 1, dtype=np.float64)
     return np.asarray(alpha / (j * (j + 1))) if looks is None else np.full(count, alpha / looks)
 
 
 class _Scores:
-    """The score of each batch, made in order: what a batch uses was known before it was rated."""
+    """The score of each batch, in order: each uses only what was known before it was rated."""
 
     def __init__(
         self, batches: Batches, estimator: Estimator | None, higher: bool,
@@ -306,13 +306,13 @@ class _Scores:
         )  # fmt: skip
 
     def _predict(self, k: int, train: Sequence[int] | None = None) -> FloatArray | None:
-        """The scores that the metrics let expect of batch k, by ratings of other batches.
+        """The scores of batch k that metrics predict, from ratings of other batches.
 
         All earlier batches, unless ``train`` names others.
         """
         own = self.batches.parts[k].ratings
         assert own is not None
-        # Made anew after every batch at first, then once there are a tenth more.
+        # Refitted after every batch at first, later when there are a tenth more ratings.
         upto = k - k % max(k // 10, 1)
         fit = self._fitted(tuple(range(upto) if train is None else train))
         if fit is None:
@@ -351,7 +351,7 @@ class _Scores:
         return found
 
     def expected_unit(self, k: int) -> float:
-        """The variance of a rating expected of batch k, from the latest before it."""
+        """The expected variance of a rating in batch k, from the latest earlier batches."""
         before = np.flatnonzero(np.isfinite(self.unit[:k]))[-_WINDOW:]
         if not before.size:
             before = k + np.flatnonzero(np.isfinite(self.unit[k : k + 1]))
@@ -365,14 +365,16 @@ class _Scores:
 
     @property
     def unit_sd(self) -> float:
-        """Standard deviation of a rating less what the metrics say, expected of the next batch."""
+        """Expected standard deviation of a rating in the next batch, after correction by
+        metrics."""
         value = self.expected_unit(self.unit.size)
         return math.sqrt(value) if value >= 0 else math.nan
 
     def interval(
         self, k: int, confidence: float, guaranteed: bool, one_of_many: bool = False
     ) -> tuple[float, float]:
-        """The interval of one batch; ``one_of_many`` for one that has to hold with all others."""
+        """The interval of one batch; ``one_of_many`` for one that must hold jointly with all
+        others."""
         made, batch = self.made[k], self.batches.parts[k]
         if made is None:
             return math.nan, math.nan
@@ -388,7 +390,7 @@ class _Scores:
             rated = [self.batches.parts[j].ratings for j in self._window(k)]
         others = _others([r.scores for r in rated if r is not None])
         if others < (_HANDFUL if one_of_many else 1) or (own is None and self.errors[k] == 0):
-            # Such ratings show next to nothing of the spread.
+            # Such ratings show almost nothing of the spread.
             first, last = self._careful(k, confidence, one_of_many)
             low, high = min(low, first), max(high, last)
         if self.limits is not None:
@@ -400,15 +402,14 @@ class _Scores:
         return np.flatnonzero(np.isfinite(self.unit[: max(k, _WINDOW) + 1]))[-_WINDOW - 1 :]
 
     def _approximate(self, k: int, confidence: float, one_of_many: bool) -> tuple[float, float]:
-        """An interval by the variance and the skewness of the latest batches and this one.
+        """An interval from the variance and the skewness of the latest batches and this one.
 
-        Forty ratings of skewed scores, most of which are good, may have none of the bad ones. Then
-        their own interval is too narrow: it is missed more often than promised, and of 200 batches
-        that are to hold together, each of which may be missed once in 4,000 times, ten times as
-        often. The quantiles are Cornish and Fisher's (1937), and never less than Student's. The
-        variance of a batch by itself counts as well, since a batch may be more varied than those
-        before; far out in the tails, where a few ratings would make Student's quantile endless,
-        its mean with theirs.
+        Forty ratings of skewed, mostly good scores may contain none of the bad ones. Then an
+        interval from these alone is too narrow: it misses too often, and ten times too often if
+        200 batches must hold together, each with an error rate of 1 in 4,000. The quantiles are
+        those of Cornish and Fisher (1937), and at least Student's. The variance of the batch alone
+        is used too, since a batch may vary more than earlier ones; far out in the tails, where few
+        ratings would make Student's quantile huge, the mean of both quantiles is used.
         """
         batch = self.batches.parts[k]
         chance = max(1 / batch.rated - 1 / batch.size, 0.0)
@@ -432,7 +433,8 @@ class _Scores:
         return value - half - max(more, 0.0), value + half + max(-more, 0.0)
 
     def _careful(self, k: int, confidence: float, one_of_many: bool) -> tuple[float, float]:
-        """An interval by what the scale allows, for a batch whose ratings are all about equal."""
+        """An interval from the ends of the scale, for a batch whose ratings are almost all
+        equal."""
         made, own = self.made[k], self.batches.parts[k].ratings
         assert made is not None
         if own is None:
@@ -444,7 +446,7 @@ class _Scores:
         return float(low), float(high)
 
     def _guaranteed(self, k: int, confidence: float) -> tuple[float, float]:
-        """An interval by bets, wide enough to hold the plain mean: bets look at the ratings."""
+        """An interval by betting, extended to contain the plain mean."""
         batch = self.batches.parts[k]
         assert self.limits is not None and batch.ratings is not None
         ratings, left = batch.ratings, batch.size - batch.rated
@@ -466,7 +468,7 @@ class _Scores:
         return first, last
 
     def _skewness(self, used: IntArray) -> float:
-        """Of what the metrics leave of ratings, each batch about its own mean."""
+        """Variance of the ratings after correction by metrics, around the mean of each batch."""
         left = [
             made.residuals - float(np.mean(made.residuals))
             for j in used if (made := self.made[j]) is not None
@@ -478,7 +480,7 @@ class _Scores:
     def _unit_control(
         self, k: int, worse: bool
     ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """What the metrics say of each rating, on the scale from 0 to 1."""
+        """The prediction by metrics for each rating, on a scale from 0 to 1."""
         predicted, batch = self.predicted[k], self.batches.parts[k]
         if predicted is None or self.limits is None or batch.ratings is None:
             return None
@@ -490,15 +492,16 @@ class _Scores:
     def evidence(
         self, k: int, reference: float, drop: float, base: float, betting: bool, system: bool
     ) -> float:
-        """Logarithm of the e-value of batch k against being no worse than the reference.
+        """Logarithm of the e-value against batch k being no worse than the reference.
 
-        With ``system`` what makes the batch is not worse, else its own segments are not.
+        With ``system`` the hypothesis is about the system behind the batch, otherwise about its
+        segments.
         """
         batch, made = self.batches.parts[k], self.made[k]
         if made is None:
             return 0.0
         sign = 1.0 if self.higher else -1.0
-        # A drop from the baseline is a smaller one from its bound.
+        # A drop from the baseline is a smaller drop from its bound.
         size = max(drop - sign * (base - reference), drop / 3)
         if betting:
             assert batch.ratings is not None and self.limits is not None
@@ -527,9 +530,9 @@ class _Scores:
         return bool(np.isfinite(self.unit[:k]).any())
 
     def judged(self, base: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-        """What the metrics alone say of each batch as people scored the baseline; people less that.
+        """The score of each batch by metrics alone, on the human scale, and people minus that.
 
-        NaN where there are no metrics, or too few ratings in the baseline.
+        NaN without metrics, or with too few ratings in the baseline.
         """
         count = len(self.values)
         said = np.full(count, np.nan)
@@ -544,7 +547,7 @@ class _Scores:
     def reference_of(self, base: Sequence[int], system: bool = False) -> tuple[float, float, float]:
         """The mean of all segments of the baseline, its standard error and degrees of freedom.
 
-        With ``system`` the error is that of what made them.
+        With ``system`` the error is that of the system's score.
         """
         used = [k for k in base if self.made[k] is not None]
         sizes = np.array([self.batches.parts[k].size for k in used], dtype=np.float64)
@@ -554,15 +557,15 @@ class _Scores:
         total = float(variances.sum())
         if not math.isfinite(total):
             raise DataError(
-                "a batch of the baseline has too few ratings to tell how far its score may be off. "
-                "Rate at least 2 segments of each, or take other batches for the baseline."
+                "a batch of the baseline has too few ratings to estimate its error. Rate at least "
+                "2 segments of each, or use other batches for the baseline."
             )
         spent = float((np.square(variances) / np.maximum(self.freedom[used], 1e-9)).sum())
         df = total**2 / spent if spent > 0 else 1e9
         return float(w @ self.values[used]), math.sqrt(total), max(df, 1.0)
 
     def level(self, rows: Sequence[int]) -> tuple[float, float, float]:
-        """The mean of batches, weighted by what is expected of their variance, and its error."""
+        """The mean of batches, weighted by their expected variance, and its error."""
         used = [k for k in rows if np.isfinite(self.values[k])]
         w = 1 / np.maximum([self.expected(k) for k in used], 1e-300)
         w = np.where(np.isfinite(w), w, 0.0)
@@ -572,15 +575,17 @@ class _Scores:
         return value, value, float(1 / math.sqrt(w.sum()))
 
     def expected(self, k: int) -> float:
-        """The variance of the score of batch k that is expected by batches before.
+        """The variance of the score of batch k that earlier batches predict.
 
-        Of a system, of which the batch is a sample: its own mean varies by S²/N as well.
+        For a system, of which the batch is a sample, it includes the variance S²/N of the batch's '
+            'own mean.
         """
         batch = self.batches.parts[k]
         return self.expected_unit(k) * max(1 / batch.rated - 1 / batch.size, 0.0) + self.chance(k)
 
     def chance(self, k: int) -> float:
-        """The variance of the mean of all segments of batch k, a sample of what there could be."""
+        """The variance of the mean of all segments of batch k, as a sample of the system's
+        outputs."""
         used = np.flatnonzero(np.isfinite(self.total[: k + 1]))[-_WINDOW - 1 :]
         if not used.size:
             return 0.0
@@ -617,8 +622,8 @@ def _reference(
 ) -> tuple[float, float, float]:
     """The score that batches are compared with, and the baseline's own value and error.
 
-    The baseline is known from few ratings only, and its error does not go away with time. So
-    batches are compared with the end of its interval that is on the safe side.
+    The baseline is estimated from few ratings, and its error does not shrink over time. So
+    batches are compared with the conservative end of its interval.
     """
     value, error, df = line.reference_of(base, system=not guaranteed)
     if target is not None:
@@ -643,7 +648,7 @@ def _running(line: _Scores, confidence: float) -> dict[str, Any]:
     if keep.size:
         count = np.arange(1, keep.size + 1)
         mean = np.cumsum(line.values[keep]) / count
-        # The first batches by themselves may have missed what makes scores vary.
+        # The first batches alone may underestimate the variance.
         variance = np.square(line.errors[keep])
         first = variance[:_WINDOW]
         variance[:_WINDOW] = np.maximum(first, np.cumsum(first) / count[:_WINDOW])
@@ -658,9 +663,9 @@ def _running(line: _Scores, confidence: float) -> dict[str, Any]:
 
 
 def _skewed(line: _Scores, rows: IntArray, half: FloatArray, error: FloatArray) -> FloatArray:
-    """What skewness adds to the half-widths of a running mean, by Cornish and Fisher (1937).
+    """Extra half-width of a running mean for skewness, by Cornish and Fisher (1937).
 
-    It fades with the number of ratings; few ratings of skewed scores look surer than they are.
+    It fades with the number of ratings; few ratings of skewed scores look too precise.
     """
     rated = np.cumsum([line.batches.parts[k].rated for k in rows])
     skew = np.array([line._skewness(rows[max(i - _WINDOW, 0) : i + 1]) for i in range(rows.size)])
@@ -672,7 +677,7 @@ def _skewed(line: _Scores, rows: IntArray, half: FloatArray, error: FloatArray) 
 def _before(
     line: _Scores, watched: Sequence[int], drop: float, alarms: d.FalseAlarms
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Evidence against scores that never fall, for the watched batches: (T,), parts and weights."""
+    """Evidence that scores fell, for the watched batches: (T,), parts and weights."""
     first = watched[0] - 1
     rows = [first, *watched]
     sign = 1.0 if line.higher else -1.0
@@ -680,7 +685,7 @@ def _before(
     rated = [i for i in rated if np.isfinite(line.expected(rows[i]))]
     if not rated or rated[0] != 0:
         raise DataError(
-            "the first batch has too few ratings to compare others with. Rate at least 2 of its "
+            "the first batch has too few ratings to compare others with it. Rate at least 2 of its "
             "segments, or leave it out."
         )
     places = [rows[i] for i in rated]
@@ -736,9 +741,9 @@ def _judge_shift(
     line: _Scores, table: dict[str, Any], watched: Sequence[int], base: Sequence[int], drop: float,
     alarms: d.FalseAlarms, labels: Sequence[str],
 ) -> Alarm | None:  # fmt: skip
-    """Whether people and the metrics differ more, either way, than they did in the baseline.
+    """Whether people and metrics differ more than in the baseline, in either direction.
 
-    Two approximate detectors with half of the rate each, for a shift as large as the drop.
+    Two approximate detectors with half the rate each, for a shift as large as the drop.
     """
     difference = table["difference"]
     known = [k for k in watched if np.isfinite(difference[k])]
@@ -758,7 +763,8 @@ def _judge_shift(
         log_e = []
         for k in known:
             expected, batch = line.expected_unit(k), line.batches.parts[k]
-            # Both people and metrics would be others on other segments: no share of them is known.
+            # On other segments both people and metrics would differ, so no finite correction
+            # applies.
             chance = 1 / batch.rated
             own = line.errors[k] ** 2 + expected / batch.size
             own = own if math.isfinite(own) else expected * chance
@@ -776,5 +782,5 @@ def _judge_shift(
 
 
 def _no_difference(difference: FloatArray, base: Sequence[int]) -> bool:
-    """Whether no batch of the baseline has both people and metrics."""
+    """Whether no batch of the baseline has both ratings and metrics."""
     return not np.isfinite(difference[list(base)]).any()

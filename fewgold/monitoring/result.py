@@ -1,4 +1,4 @@
-"""What a monitor found: one row per batch, the alarm, and what is promised."""
+"""The result of monitoring: one row per batch, the alarm, and its guarantees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-#: What the columns of the table mean.
+#: The meaning of the table's columns.
 COLUMNS = {
     "batch": "label of the batch",
     "n": "rated segments",
@@ -29,14 +29,14 @@ COLUMNS = {
     "se": "its standard error",
     "low": "interval of this batch alone",
     "high": "interval of this batch alone",
-    "low_all": "interval that holds for all batches and looks together",
-    "high_all": "interval that holds for all batches and looks together",
-    "judge": "what the metrics alone say, on the scale that people used in the baseline",
-    "difference": "people less metrics",
+    "low_all": "interval that holds for all batches and looks jointly",
+    "high_all": "interval that holds for all batches and looks jointly",
+    "judge": "score by the metrics alone, on the human scale of the baseline",
+    "difference": "people minus metrics",
     "running": "mean of all batches so far",
     "running_low": "confidence sequence of the running mean",
     "running_high": "confidence sequence of the running mean",
-    "evidence": "of a drop; from 1 on it is an alarm",
+    "evidence": "of a drop; 1 or more is an alarm",
     "alarm": "whether evidence is 1 or more",
 }
 
@@ -48,9 +48,9 @@ class Alarm:
     Parameters
     ----------
     batch, look
-        The batch with which it went off, and which look that was, the first being 1.
+        The batch that raised the alarm, and the number of that look, counted from 1.
     began
-        The batch with which the drop most likely began.
+        The batch at which the drop most likely began.
     batches
         All batches with enough evidence.
     """
@@ -68,33 +68,34 @@ class Monitoring:
     Parameters
     ----------
     table
-        Columns of the frame, see `COLUMNS`.
+        Columns of the dataframe, see `COLUMNS`.
     by
-        What batches are made by.
+        The column that defines batches.
     higher_is_better
-        Which way scores point.
+        Direction of the scores.
     target, baseline
         What scores are compared with: a number, or the batches of the baseline.
     growing
-        Whether each batch is compared with all batches before it.
+        Whether each batch is compared with all earlier ones.
     reference, baseline_value, baseline_se
-        The score that counts as "not worse": the target, or the bound of the baseline on the safe
-        side; the baseline's own score and standard error. Of a growing baseline all are about
-        the mean of the batches before the drop (or of all batches).
+        The score that counts as "not worse" (the target, or the conservative bound of the
+        baseline), and the baseline's own score and standard error. For a growing baseline all '
+            'describe the mean of the batches before the drop (or of all batches).
     drop, false_alarms
-        What the alarm is tuned to, and how rare false ones are.
+        The drop to which the alarm is tuned, and how rare false alarms are.
     alarm, judge_alarm
-        The alarm for the score, and the one for people and metrics drifting apart; None for none.
+        The alarm for the score, and the alarm for people and metrics drifting apart; None if
+        there is none.
     confidence, looks
-        Of the intervals; the number of batches that those for all batches are made for (None:
-        without an end).
+        Confidence level of the intervals, and the number of batches that the joint intervals
+        cover (None: no end).
     kind, line_kind
         Whether the alarm and the intervals are ``guaranteed`` or ``approximate``.
     bets
         Whether the alarm bets on single ratings.
     method, limits, unit_sd
-        How scores are made; ends of the scale; the standard deviation of one rating less what the
-        metrics say, as expected of the next batch.
+        The estimator; the ends of the scale; the expected standard deviation of one rating in the
+        next batch, after correction by metrics.
     notes
         What a reader must know.
     """
@@ -147,41 +148,41 @@ class Monitoring:
 
     @property
     def promise(self) -> str:
-        """What the alarm promises."""
+        """What the alarm guarantees."""
         made = self.false_alarms.promise(bool(self.baseline))
         if self.growing:
-            how_sure = "approximate: scores of batches are taken to be about normal"
-            return f"{made}, as long as the system that makes them never gets worse ({how_sure})"
+            how_sure = "approximate: assumes that batch scores are about normal"
+            return f"{made}, as long as the system never gets worse ({how_sure})"
         if self.baseline and self.kind == "approximate":
-            how_sure = "approximate: scores of batches are taken to be about normal"
+            how_sure = "approximate: assumes that batch scores are about normal"
             return f"{made}, as long as the system is never worse than in the baseline ({how_sure})"
         how = {
             ("guaranteed", True): "guaranteed by betting on single ratings",
-            ("approximate", False): "approximate: scores of batches are taken to be about normal",
+            ("approximate", False): "approximate: assumes that batch scores are about normal",
         }[self.kind, self.bets]
         what = "in the baseline" if self.baseline else "the target"
         return f"{made}, as long as the segments of no batch score worse than {what} ({how})"
 
     @property
     def line_promise(self) -> str:
-        """What the intervals promise."""
+        """What the intervals guarantee."""
         level = f"{100 * self.confidence:.6g}%"
         over = "for ever" if self.looks is None else f"for {self.looks} batches"
         return (
-            f"each interval holds the score of its batch with {level}; those for all batches "
-            f"(low_all to high_all) hold together with {level}, {over} and however often one "
-            f"looks ({self.line_kind})"
+            f"each interval covers the score of its batch with {level}; those for all batches "
+            f"(low_all to high_all) cover jointly with {level}, {over} and however often you look "
+            f"({self.line_kind})"
         )
 
     @property
     def verdict(self) -> str:
-        """The outcome in one sentence."""
+        """The result in one sentence."""
         if self.drop is None:
-            return "No alarm was asked for: say which drop matters."
+            return "No alarm was requested: say which drop matters."
         if self.alarm is None:
             if self.growing:
-                return "No alarm: nothing shows that the score has fallen."
-            return f"No alarm: nothing shows that the score is worse than {self._reference()}."
+                return "No alarm: no evidence that the score has fallen."
+            return f"No alarm: no evidence that the score is worse than {self._reference()}."
         return (
             f"Alarm at {self.alarm.batch}: the score is worse than {self._reference()}; the drop "
             f"probably began with {self.alarm.began}."
@@ -189,15 +190,15 @@ class Monitoring:
 
     @property
     def judge_verdict(self) -> str:
-        """Whether people and metrics drift apart, in one sentence; empty where that is unknown."""
+        """Whether people and metrics drift apart, in one sentence; empty if unknown."""
         if self.drop is None or not np.isfinite(self.table["difference"]).any():
             return ""
         if self.judge_alarm is None:
-            return "People and metrics go together as at the beginning."
+            return "People and metrics agree as they did at the beginning."
         return (
-            f"People differ from what the metrics let expect at {self.judge_alarm.batch}, probably "
-            f"since {self.judge_alarm.began}: the metrics miss a part of a change, or they or the "
-            "raters have changed. An anchor set can tell."
+            f"People differ from what the metrics predict at {self.judge_alarm.batch}, probably "
+            f"since {self.judge_alarm.began}: the metrics miss part of a change, or they or the "
+            f"raters have changed. An anchor set can show which."
         )
 
     def _reference(self) -> str:
@@ -239,7 +240,7 @@ class Monitoring:
         return "|".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in plain numbers, for JSON."""
+        """Plain values, for JSON."""
 
         def told(alarm: Alarm | None) -> dict[str, Any] | None:
             if alarm is None:
@@ -267,7 +268,7 @@ class Monitoring:
         return made
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
-        """Heads and rows of a table for people."""
+        """Headers and rows of a readable table."""
         frame = self.to_frame()
         level = f"{100 * self.confidence:.6g}%"
         known = frame["se"][np.isfinite(frame["se"]) & (frame["se"] > 0)]
@@ -300,7 +301,7 @@ class Monitoring:
         return heads, rows
 
     def summary(self) -> str:
-        """The verdict, a table and what is promised."""
+        """The verdict, a table and the guarantees."""
         heads, rows = self.cells()
         wide = [max(len(r[k]) for r in [heads, *rows]) for k in range(len(heads))]
         lines = [
@@ -314,7 +315,7 @@ class Monitoring:
         return "\n".join([*said, "", *lines, "", *told, self.signature()])
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Axes:
-        """The line with its bands, what the metrics say, and alarms."""
+        """The line with its bands, the score by metrics, and alarms."""
         from fewgold.plots import score_line
 
         level = f"{100 * self.confidence:.6g}%"
@@ -327,7 +328,7 @@ class Monitoring:
         )  # fmt: skip
 
     def page(self, title: str = "Scores over time") -> str:
-        """One HTML page with the line, the table and what is promised."""
+        """One HTML page with the line, the table and the guarantees."""
         from fewgold.plots import to_svg
         from fewgold.plots.style import available
         from fewgold.report import sections as s
@@ -343,9 +344,9 @@ class Monitoring:
         parts.append(s.Table("One row per batch", frame))
         if self.drop is not None:
             parts.append(s.Text("The alarm", [
-                f"It is tuned to a drop of {self.drop:g}. It promises: {self.promise}.",
-                "`evidence` from 1 on is an alarm. It weighs all batches with which a drop may "
-                "have begun, and may be looked at after every batch.",
+                f"It is tuned to a drop of {self.drop:g}. Its guarantee: {self.promise}.",
+                "`evidence` of 1 or more is an alarm. It weighs all batches at which a drop may "
+                "have begun, and you may look at it after every batch.",
             ]))  # fmt: skip
         parts.append(s.Code("How it was made", self.signature()))
         lead = [self.verdict, *([self.judge_verdict] if self.judge_verdict else [])]
@@ -365,7 +366,7 @@ class Monitoring:
 
 
 def _evidence(value: float) -> str:
-    """Evidence beside the threshold of 1, so that a look tells how near an alarm is."""
+    """Evidence next to the threshold of 1, to show how close an alarm is."""
     if math.isnan(value):
         return "–"
     if value >= 1:

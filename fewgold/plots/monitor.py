@@ -1,4 +1,4 @@
-"""A score over time: the line, its bands, what metrics say, and alarms."""
+"""A score over time: the line, its bands, the score by metrics, and alarms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def score_line(
 ) -> Axes:
     """Scores of batches with two bands: for single batches, and for all batches together.
 
-    ``frame`` has batch, value, low, high, low_all and high_all, a row for each batch; judge (the
+    ``frame`` has batch, value, low, high, low_all and high_all, one row per batch; judge (the
     metrics' score), alarm (marked) and baseline (shaded) are optional.
     """
     style.check_columns(frame, ("batch", "value", "low", "high", "low_all", "high_all"))

@@ -1,14 +1,14 @@
-"""Reports: sections in, one HTML file out that needs nothing beside it, or one of Markdown.
+"""Reports: turns sections into one self-contained HTML file, or into a Markdown file.
 
-`study_report` writes the report of a study: the number, how sure it is, how it was made, and what
-to cite.
+`study_report` writes the report of a study: the score, its precision, how it was obtained, and
+what to cite.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-# Those with "as" are for the pages of fewgold itself.
+# Names with "as" are used by fewgold's own pages only.
 from fewgold.common.text import number as number
 from fewgold.report.sections import BulletList as BulletList
 from fewgold.report.sections import Code as Code
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when first used: simulations and plans make pages without knowing any study.
+    # Loaded on first use: simulations and plans make pages without a study.
     if name in ("StudyReport", "study_report"):
         from fewgold.report import study_page
 

@@ -1,4 +1,4 @@
-"""The report of a comparison: which system is better, how sure that is, and how it was made."""
+"""The report of a comparison: which system is better, how certain that is, and how it was found."""
 
 from __future__ import annotations
 
@@ -32,30 +32,31 @@ if TYPE_CHECKING:
     from fewgold.comparison import SlicedComparison
 
 _CAPTIONS = {
-    "forest": "The score of each system by itself; differences are surer than these intervals.",
-    "differences": "All pairs: the row less the column.",
-    "ranks": "Ranks that each system may have, and how likely each is.",
+    "forest": "The score of each system alone; differences are more precise than these intervals "
+    "suggest.",
+    "differences": "All pairs: the row minus the column.",
+    "ranks": "Possible ranks of each system, and their probabilities.",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonReport:
-    """Systems compared, ready to be shown.
+    """The report of a comparison of systems.
 
     Parameters
     ----------
     result
         The comparison.
     title
-        Of the page.
+    Title of the page.
     facts
-        What else to say at a glance, as pairs of a name and a value.
+        Further facts for the overview, as pairs of a name and a value.
     commands
-        To do it again.
+    Commands that reproduce the result.
     notes
-        What a reader must know beside the notes of the comparison.
+        What a reader must know besides the notes of the comparison.
     slices
-        The systems compared within slices, to be shown as well.
+        The comparison within slices, to be shown as well.
     """
 
     result: Comparison
@@ -66,7 +67,7 @@ class ComparisonReport:
     slices: SlicedComparison | None = None
 
     def html(self) -> str:
-        """One HTML page that needs nothing beside it."""
+        """The report as one self-contained HTML page."""
         return page(self.title, **self._parts(drawn=available()))
 
     def markdown(self) -> str:
@@ -74,16 +75,16 @@ class ComparisonReport:
         return markdown(self.title, **self._parts(drawn=False))
 
     def write(self, path: str | Path) -> Path:
-        """Write ``.html`` or ``.md``, whichever the path ends in; whole or not at all."""
+        """Write ``.html`` or ``.md``, depending on the path; leaves no partial file."""
         suffix = Path(path).suffix.lower()
         if suffix in (".html", ".htm"):
             return write(path, self.html())
         if suffix in (".md", ".markdown"):
             return write(path, self.markdown())
-        raise DataError(f"a report is a file that ends in .html or .md; got {str(path)!r}.")
+        raise DataError(f"a report must end in .html or .md; got {str(path)!r}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures of the report in plain numbers, for JSON."""
+        """All numbers of the report, for JSON."""
         return {
             "schema": "fewgold.comparison/1",
             "title": self.title,
@@ -110,9 +111,9 @@ def _top(report: ComparisonReport) -> list[Section]:
     if len(best) == 1:
         said = f"{best[0]} is better than all others"
     elif len(best) < len(ranking):
-        said = f"{listed(best)} lead, and cannot be ranked among each other"
+        said = f"{listed(best)} lead, and cannot be ranked among themselves"
     else:
-        said = "No system stands apart from all others"
+        said = "No system is better than all others"
     about = (
         f"all {facts['pool_size']} segments"
         if facts["target"] == "pool"
@@ -161,8 +162,8 @@ def _sections(report: ComparisonReport, drawn: bool) -> list[Section]:
     found.append(
         Table(
             "Differences", pairs,
-            f"The first less the second, with the {level} interval of each pair by itself; "
-            f"p-values are corrected ({result.correction}).",
+            f"The first minus the second, with the {level} interval of each pair alone; p-values "
+            f"are corrected ({result.correction}).",
             formats=dict.fromkeys(("difference", "low", "high"), digits)
             | {"p_better": ".3f", "p_adjusted": ".4f"},
             names={
@@ -176,23 +177,25 @@ def _sections(report: ComparisonReport, drawn: bool) -> list[Section]:
     rows: list[dict[str, Any]] = plain_value(result.needed().to_dict("records"))
     if rows:
         found.append(
-            BulletList("What would tell them apart", [f"{needed_line(row)}." for row in rows])
+            BulletList(
+                "Ratings needed to tell them apart", [f"{needed_line(row)}." for row in rows]
+            )
         )
     if result.people is not None:
-        found.append(Table("Raters", result.raters(), "Their biases, and how far they agree."))
+        found.append(Table("Raters", result.raters(), "Biases and agreement of the raters."))
     if report.facts:
         found.append(Facts("How it was done", report.facts))
     if report.commands:
-        found.append(Code("To do it again", "\n".join(report.commands), "sh"))
+        found.append(Code("How to reproduce it", "\n".join(report.commands), "sh"))
     return found
 
 
 def _slices(sliced: SlicedComparison, drawn: bool) -> list[Section]:
-    """The differences within each slice, as a table and drawn."""
+    """The differences within each slice, as a table and a figure."""
     import pandas as pd
 
     heads, rows = sliced.cells()
-    names = {f"column {k}": head for k, head in enumerate(heads)}  # a head may be empty
+    names = {f"column {k}": head for k, head in enumerate(heads)}  # a heading may be empty
     told = " ".join([
         "Significant (*) after the correction for all pairs in all slices.",
         *(f"{note}." for note in sliced.notes),

@@ -1,6 +1,6 @@
-"""Samplers, estimators and intervals in words, and the papers that describe them.
+"""Descriptions of samplers, estimators and intervals, with their papers.
 
-The one table of wordings: ``fewgold strategies`` lists the short lines, reports use the others.
+``fewgold strategies`` lists the short descriptions; reports use the long ones.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MODEL_ASSISTED = "Särndal, Swensson and Wretman (1992), Model Assisted Survey S
 
 @dataclass(frozen=True)
 class Description:
-    """What a method does, why one takes it, and the papers to cite for it.
+    """What a method does, why to use it, and the papers to cite for it.
 
-    ``short`` is a line for lists, empty where only variants of the method are listed.
+    ``short`` is one line for lists, empty if only variants of the method are listed.
     """
 
     short: str
@@ -39,53 +39,52 @@ class Description:
 
 SAMPLERS = {
     "random": Description(
-        "any segment with the same chance",
-        "Segments were drawn at random, every set of them equally likely.",
-        "It needs no assumption and no metric, and every interval is proved or tried for it.",
+        "every segment with the same chance",
+        "Segments were drawn at random, with every subset equally likely.",
+        "It needs no assumptions and no metrics, and every interval is proved or tested for it.",
         (COCHRAN,),
     ),
     "docs-prop": Description(
-        "from each document its share of the budget",
+        "each document gets its share of the budget",
         "Each document got its share of the ratings, and segments within it were drawn at random.",
-        "Segments of one document resemble each other, so spreading ratings over documents tells "
-        "more than drawing them anywhere.",
+        "Segments of one document resemble each other, so spreading ratings over documents is more "
+        "informative than drawing them anywhere.",
         (COCHRAN, SALDIAS),
     ),
     "docs-opt": Description(
-        "more from documents whose metrics vary more",
-        "Documents whose metrics vary more got more ratings, and the ratings are weighted back.",
-        "Where scores vary more, one rating tells less, so more are worth having.",
+        "more ratings for documents whose metrics vary more",
+        "Documents whose metrics vary more got more ratings, and weights correct for this.",
+        "Where scores vary more, one rating is less informative, so more are worthwhile.",
         (NEYMAN, SALDIAS),
     ),
     "metrics-prop": Description(
-        "from segments of high, middling and low metrics alike",
+        "evenly from segments with low, medium and high metrics",
         "Segments were put into bins from low to high metrics, and each bin got its share.",
-        "Good and bad outputs are then represented as they are in the pool.",
+        "Good and bad outputs are then represented as in the pool.",
         (COCHRAN, SALDIAS),
     ),
     "metrics-opt": Description(
-        "the same, more where the metrics vary more",
+        "the same, with more ratings where the metrics vary more",
         "Segments were put into bins from low to high metrics; bins in which the metrics vary more "
-        "got more ratings, which are weighted back.",
+        "got more ratings, and weights correct for this.",
         "Good and bad outputs are represented, and more ratings go where scores vary more.",
         (NEYMAN, SALDIAS),
     ),
     "docs-sys": Description(
-        "every so many segments along the documents in random order",
-        "The documents were put in a line in random order, and segments taken from it at regular "
-        "distances after a random start.",
-        "No document gets more than its due, however few the ratings are.",
+        "at regular steps along the documents in random order",
+        "The documents were put in random order, and segments were taken at regular steps from a "
+        "random start.",
+        "No document gets more than its share, however few the ratings.",
         (
             "Madow and Madow (1944), On the theory of systematic sampling, Annals of Mathematical "
             "Statistics 15",
         ),
     ),
     "docs-balanced": Description(
-        "documents spread out, metrics averaging as in the pool",
-        "Segments were drawn at random so that their metrics average as they do in the pool and "
-        "they are spread over the documents, all with the same chance in one draw: balanced "
-        "sampling by the cube method.",
-        "What the metrics tell about the scores is then no longer left to chance.",
+        "spread over documents, with the same metric averages as the pool",
+        "Segments were drawn at random, with equal chances in one draw, spread over the documents "
+        "and with the same metric averages as the pool: balanced sampling by the cube method.",
+        "The part of the scores that metrics predict is then no longer left to chance.",
         (
             "Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91",
             "Hasler and Tillé (2014), Fast balanced sampling for highly stratified population, "
@@ -93,13 +92,12 @@ SAMPLERS = {
         ),
     ),
     "docs-uneven": Description(
-        "as docs-balanced, likelier where ratings are expected to stray",
-        "Segments were drawn by the cube method so that their metrics average as they do in the "
-        "pool and they are spread over the documents, with a larger chance where the rating was "
-        "expected to stray further from what the metrics predict; ratings are weighted by one "
-        "over their chance.",
-        "A rating tells more where it can be predicted less, and the weights keep the score right "
-        "whatever was expected.",
+        "as docs-balanced, but more where ratings are hard to predict",
+        "Segments were drawn by the cube method, spread over the documents and with the same "
+        "metric averages as the pool, with a larger chance where the rating was expected to differ "
+        "more from what the metrics predict; ratings are weighted by one over their chance.",
+        "A rating is more informative where it is harder to predict, and the weights keep the "
+        "score unbiased whatever was expected.",
         (
             "Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91",
             NEYMAN,
@@ -107,11 +105,11 @@ SAMPLERS = {
         ),
     ),
     "docs-two-wave": Description(
-        "a balanced first wave; its ratings tell where the next go (use --given)",
+        "a balanced first wave, whose ratings decide where the next go (use --given)",
         "A first wave was drawn with equal chances, balanced on metrics and documents. How far its "
-        "ratings strayed from what the metrics predict decided on the chances of the second wave; "
-        "given the first, these are known, and ratings are weighted by one over their chance.",
-        "Nothing has to be known beforehand about where ratings vary most.",
+        "ratings differed from what the metrics predict determined the chances of the second wave; "
+        "given the first wave these are known, and ratings are weighted by one over their chance.",
+        "Nothing needs to be known beforehand about where ratings vary most.",
         (
             "Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91",
             NEYMAN,
@@ -120,49 +118,49 @@ SAMPLERS = {
     ),
     "docs-whole": Description(
         "whole documents, for raters who need context",
-        "Documents in random order were taken whole until the budget was spent.",
+        "Whole documents were taken in random order until the budget was spent.",
         "Raters see the context. The price is that segments of one document resemble each other, "
-        "so that each tells less.",
+        "so each is less informative.",
         (COCHRAN,),
     ),
     "docs-chunks": Description(
         "3 segments in a row; docs-chunksK for any K",
-        "Stretches of consecutive segments were taken at regular distances from the documents in "
-        "random order.",
-        "Raters see some context, and the ratings are spread over more documents than whole ones "
-        "would be.",
+        "Runs of consecutive segments were taken at regular steps along the documents in random "
+        "order.",
+        "Raters see some context, and the ratings are spread over more documents than with whole "
+        "documents.",
         (COCHRAN,),
     ),
     "docs-incr": Description(
         "",
         "Each further rating went to the document where the ratings so far, or predictions from "
         "them, vary most for its size.",
-        "It learns where ratings are needed; because the scores decide what is rated, the mean is "
-        "biased.",
+        "It learns where ratings are needed, but the mean is biased because the scores decide what "
+        "is rated.",
         (SALDIAS,),
     ),
 }
 _UNEVEN = (
-    " A segment had a larger chance where the rating was expected to stray further from what the "
+    " A segment had a larger chance if its rating was expected to differ more from what the "
     "metrics predict, and ratings are weighted by one over their chance."
 )
 SAMPLERS |= {
     f"{name}-uneven": replace(
         SAMPLERS[name],
-        short=f"as {name}, likelier where ratings are expected to stray",
-        does=SAMPLERS[name].does.replace(", every set of them equally likely", "") + _UNEVEN,
-        why="A rating tells more where it can be predicted less.",
+        short=f"as {name}, but more where ratings are hard to predict",
+        does=SAMPLERS[name].does.replace(", with every subset equally likely", "") + _UNEVEN,
+        why="A rating is more informative where it is harder to predict.",
         papers=(*SAMPLERS[name].papers, NEYMAN, MODEL_ASSISTED),
     )
     for name in ("random", "metrics-prop", "docs-sys")
 }
 SAMPLERS["docs-uneven-rank"] = replace(
     SAMPLERS["docs-uneven"],
-    short="the same by the rank of the metrics, for error counts only",
+    short="the same, by the rank of the metrics, for error counts only",
     does=SAMPLERS["docs-uneven"].does
-    + " The worse the metrics of a segment, the further its rating was expected to stray.",
+    + " The worse a segment's metrics, the less predictable its rating was expected to be.",
 )
-# Variants that differ in nothing but the line for lists
+# Variants that differ only in their short description
 SAMPLERS |= {
     name: replace(SAMPLERS["docs-incr"], short=short)
     for name, short in {
@@ -172,39 +170,38 @@ SAMPLERS |= {
 }
 ESTIMATORS = {
     "mean": Description(
-        "the mean of the ratings, weighted as they were drawn",
+        "the mean of the ratings, weighted by how they were drawn",
         "The ratings were averaged, each weighted by how it was drawn.",
         "It assumes nothing about metrics.",
         (COCHRAN,),
     ),
     "cv": Description(
         "",
-        "The mean of the ratings was corrected by how far the metrics of the rated segments are "
-        "off their mean over the whole pool (control variates).",
-        "Metrics are known for every segment, so chance in which segments were drawn shows in "
-        "them, and can be taken out as far as metrics follow the ratings.",
+        "The mean of the ratings was corrected for the difference between the metrics of the rated "
+        "segments and their mean over the whole pool (control variates).",
+        "Metrics are known for every segment, so they show how the drawn segments differ from the "
+        "pool by chance, which can be removed as far as metrics predict the ratings.",
         (COCHRAN, SALDIAS),
     ),
     "cv-knn": Description(
-        "mean corrected by what similar rated segments got",
+        "mean corrected by the scores of similar rated segments",
         "Scores of the whole pool were predicted from the rated segments with the most similar "
-        "metrics, and the mean prediction was corrected by what it gets wrong on rated segments.",
-        "It uses what the metrics tell even where that is not a straight line.",
+        "metrics, and the mean prediction was corrected by its errors on rated segments.",
+        "It uses metrics even if their relation to the scores is not linear.",
         (SALDIAS, MODEL_ASSISTED),
     ),
     "cv-forest": Description(
         "mean corrected by a random forest on the metrics",
         "Scores of the whole pool were predicted by a random forest on the metrics, and the mean "
-        "prediction was corrected by what it gets wrong on rated segments that it was not trained "
-        "on.",
-        "It uses what the metrics tell even where that is not a straight line.",
+        "prediction was corrected by its errors on rated segments that it was not trained on.",
+        "It uses metrics even if their relation to the scores is not linear.",
         ("Breiman (2001), Random forests, Machine Learning 45", MODEL_ASSISTED),
     ),
     "ridge": Description(
-        "mean corrected by all metrics, as far as the ratings bear it",
+        "mean corrected by all metrics, shrunk if ratings are few",
         "The mean of the ratings was corrected by a ridge regression on the metrics, which are "
-        "known over the whole pool; slopes that the ratings do not bear out are held back.",
-        "It uses all metrics without making too much of few ratings.",
+        "known over the whole pool; slopes that the ratings do not support are shrunk.",
+        "It uses all metrics without overfitting when ratings are few.",
         (
             "Hoerl and Kennard (1970), Ridge regression: biased estimation for nonorthogonal "
             "problems, Technometrics 12",
@@ -213,9 +210,9 @@ ESTIMATORS = {
     ),
     "alpha": Description(
         "share of adequate segments from ratings of 0 and 1, by a model of metric errors",
-        "The share of adequate segments was estimated by a Bayesian model: the rated segments tell "
-        "how often the metric is right, and what it says of the others is corrected by that.",
-        "A metric that is often wrong still tells something, once it is known how often it is.",
+        "The share of adequate segments was estimated by a Bayesian model: the rated segments show "
+        "how often the metric is right, and its verdicts on the others are corrected accordingly.",
+        "A metric that is often wrong is still informative once its error rates are known.",
         (DANIKEN,),
     ),
 }
@@ -223,11 +220,11 @@ ESTIMATORS |= {
     name: replace(ESTIMATORS["ridge" if name == "ridge-free" else "cv"], short=short)
     for name, short in {
         "cv-mean": "mean corrected by the average of the metrics",
-        "cv-multi": "mean corrected by all metrics, a slope each",
-        "ridge-free": "the same without using which way each metric points",
+        "cv-multi": "mean corrected by all metrics, with one slope each",
+        "ridge-free": "the same without using the direction of each metric",
     }.items()
 }
-# A regressor by name; "cv-sklearn" alone speaks for those of your own.
+# Regressors by name; "cv-sklearn" alone describes the user's own.
 ESTIMATORS |= {
     f"cv-sklearn{name}": replace(
         ESTIMATORS["cv-forest"],
@@ -242,7 +239,7 @@ ESTIMATORS |= {
         **{f":{name}": what for name, (what, _) in REGRESSORS.items()},
     }.items()
 }
-# The binary model where there was no metric to correct.
+# The binary model without a metric to correct.
 ALONE = Description(
     "",
     "The share of adequate segments was estimated by a Bayesian model from the ratings alone; no "
@@ -251,16 +248,16 @@ ALONE = Description(
     (DANIKEN,),
 )
 
-_PRINTED = "Followed as printed in the paper, known errors included, to reproduce it."
+_PRINTED = "Follows the paper as printed, known errors included, to reproduce it."
 
 
 def describe_sampler(name: str, doc: str = "") -> Description:
-    """What a sampler does; ``doc`` is the docstring that speaks for one of your own."""
+    """What a sampler does; ``doc`` is the docstring that describes a user's own sampler."""
     return _found(name, SAMPLERS, doc)
 
 
 def describe_estimator(name: str, doc: str = "", *, how: str | None = None) -> Description:
-    """What an estimator does; ``doc`` is the docstring that speaks for one of your own.
+    """What an estimator does; ``doc`` is the docstring that describes a user's own estimator.
 
     ``how`` is how the binary model used a metric, empty if it used none.
     """
@@ -271,37 +268,37 @@ def describe_estimator(name: str, doc: str = "", *, how: str | None = None) -> D
 
 def _found(name: str, known: dict[str, Description], doc: str) -> Description:
     base = name.removesuffix("-printed")
-    # docs-chunks3 goes on from docs-chunks, cv-comet from cv, docs-optimist not from docs-opt.
+    # docs-chunks3 extends docs-chunks, cv-comet extends cv, but docs-optimist not docs-opt.
     stem = re.sub(r"^docs-chunks\d+$", "docs-chunks", base)
     fitting = [key for key in known if stem == key or stem.startswith((f"{key}-", f"{key}:"))]
     if not fitting:
-        first = doc.strip().partition("\n")[0].strip() or f"{name}, a method of your own."
+        first = doc.strip().partition("\n")[0].strip() or f"{name}, a user-defined method."
         return Description("", first, "")
     words = known[max(fitting, key=len)]
     return words if base == name else replace(words, does=f"{words.does} {_PRINTED}")
 
 
 _KINDS = {
-    "guaranteed": "Guaranteed: at least {level} of such intervals hold the true value, whatever "
-    "the scores are, as long as they lie on the stated scale and were drawn as stated.",
+    "guaranteed": "Guaranteed: at least {level} of such intervals contain the true value, whatever "
+    "the scores are, as long as they are on the stated scale and were drawn as stated.",
     "conjectured": "Conjectured: no case is known in which fewer than {level} of such intervals "
-    "hold the true value, but it is not proved.",
-    "approximate": "Approximate: about {level} of such intervals hold the true value, the more "
-    "closely the more ratings there are.",
-    "credible": "Credible: given the model and its priors, the true value lies in it with a "
-    "probability of {level}.",
+    "contain the true value, but there is no proof.",
+    "approximate": "Approximate: about {level} of such intervals contain the true value; more "
+    "ratings make this more accurate.",
+    "credible": "Credible: given the model and its priors, the interval contains the true value "
+    "with a probability of {level}.",
 }
 
 
 def promise(kind: str, level: str) -> str:
-    """What an interval of that kind promises, in a sentence; nothing for kinds of your own."""
+    """What an interval of this kind promises, in a sentence; empty for user-defined kinds."""
     return _KINDS.get(kind, "").format(level=level)
 
 
 def short_line(name: str, known: dict[str, Description], make: Callable[[str], object]) -> str:
-    """A line about a sampler or an estimator; its own docstring speaks for a plug-in.
+    """A one-line description of a sampler or an estimator; from its docstring for a plug-in.
 
-    ``make`` is called for plug-ins only: building some estimators imports much.
+    ``make`` is called for plug-ins only, because building some estimators is slow.
     """
     base = name.removesuffix("-printed")
     if name != base:
@@ -310,7 +307,7 @@ def short_line(name: str, known: dict[str, Description], make: Callable[[str], o
     if key in known:
         return known[key].short
     if name.startswith("cv-sklearn:"):
-        return f"mean corrected by {name.removeprefix('cv-sklearn:')}, a regressor of your own"
+        return f"mean corrected by {name.removeprefix('cv-sklearn:')}, a user-defined regressor"
     if name.startswith("cv-"):
         return f"mean corrected by {name.removeprefix('cv-')}"
     if name.startswith("alpha-"):

@@ -1,4 +1,4 @@
-"""What goes into a paper: the methods, the papers to cite, and the citation of fewgold."""
+"""Text for a paper: the methods, the papers to cite, and how to cite fewgold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BIBTEX = f"""@software{{fewgold,
 
 
 def bound_papers(study: StudyNumbers) -> list[str]:
-    """Where the interval is described."""
+    """The paper that describes the interval."""
     estimate = study.estimate
     if not isinstance(estimate, LinearEstimate):
         return []
@@ -73,7 +73,7 @@ def methods(study: StudyNumbers) -> str:
     if study.unrated:
         taken = ", taken as missing at random" if study.ratings.warnings else ""
         without = counted(len(study.unrated), "sampled segment")
-        sentences.append(f"{without} remained without a rating{taken}.")
+        sentences.append(f"{without} have no rating{taken}.")
     if study.exact:
         sentences.append(f"The result is {study.shown(record['value'])}; every segment was rated.")
     else:
@@ -96,7 +96,7 @@ def methods(study: StudyNumbers) -> str:
 
 
 def used_metrics(study: StudyNumbers) -> list[str]:
-    """The metrics that the estimator goes by; a cut one with its threshold."""
+    """The metrics that the estimator uses, with the threshold if there is one."""
     how = getattr(study.estimate, "how", None)
     if how is not None:
         return [how] if how else []
@@ -107,7 +107,7 @@ def used_metrics(study: StudyNumbers) -> list[str]:
 
 
 def _cited(words: Description) -> str:
-    """The sentence with its papers before the full stop."""
+    """The sentence, with its citations before the full stop."""
     papers = in_text(words.papers)
     return f"{words.does.rstrip('.')} ({papers})." if papers else words.does
 
@@ -116,7 +116,7 @@ def _doc(thing: object) -> str:
     return type(thing).__doc__ or ""
 
 
-# Authors and year at the head of a reference; three or more authors are the first et al.
+# Authors and year at the start of a reference; three or more authors become "et al."
 _AUTHORS = re.compile(r"(?:after )?([^()\d]+?) \((\d{4})\)")
 
 
@@ -127,7 +127,7 @@ def papers(*lists: Iterable[str]) -> list[str]:
 
 
 def in_text(papers: Iterable[str]) -> str:
-    """Papers as they are cited in running text, such as ``Owen, 1988; Cochran, 1977``."""
+    """Papers as cited in running text, such as ``Owen, 1988; Cochran, 1977``."""
     found = []
     for match in filter(None, map(_AUTHORS.match, papers)):
         first, several, _ = match[1].partition(",")

@@ -1,7 +1,7 @@
-"""What a report is made of: sections, and the page or the Markdown document around them.
+"""Parts of a report: sections, and the page or Markdown document around them.
 
-All text is escaped; only the SVG of a figure is taken as it is. A page loads nothing: style and
-script are inside.
+All text is escaped, except the SVG of a figure. A page loads nothing: style and script are
+embedded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Format: TypeAlias = str | Callable[[Any], str]
 
 
 class Section(ABC):
-    """A part of a report, with a title, that can write itself as HTML."""
+    """A titled part of a report that can render itself as HTML."""
 
     title: str
 
@@ -40,16 +40,16 @@ class Section(ABC):
         """The HTML below the title."""
 
     def markdown(self) -> str:
-        """The same as Markdown, for sections that are to stand in such a document too."""
+        """The section as Markdown, for sections that support it."""
         raise DataError(
-            f"the section {self.title!r} ({type(self).__name__}) cannot stand in a Markdown "
-            "document. Give it a method markdown() that returns text, or write HTML."
+            f"the section {self.title!r} ({type(self).__name__}) cannot be written as Markdown. "
+            f"Give it a method markdown() that returns text, or write HTML."
         )
 
 
 @dataclass(frozen=True)
 class Text(Section):
-    """Paragraphs; what stands in `backticks` is set as code."""
+    """Paragraphs; text in `backticks` becomes code."""
 
     title: str
     paragraphs: str | Sequence[str]
@@ -63,7 +63,7 @@ class Text(Section):
 
 @dataclass(frozen=True)
 class Facts(Section):
-    """The few figures that matter most, large: pairs of a name and a value."""
+    """The most important figures in large type: pairs of a name and a value."""
 
     title: str
     items: Sequence[tuple[str, str]]
@@ -82,19 +82,19 @@ class Facts(Section):
 
 @dataclass(frozen=True)
 class Table(Section):
-    """A frame, with its first column as the heads of the rows.
+    """A dataframe as a table, with its first column as row headings.
 
     Parameters
     ----------
     formats : mapping
-        For a column, a format such as ``".3f"``, ``"%"`` for fractions that are shown in per
-        cent, or a function from a value to text.
+        For each column a format such as ``".3f"``, ``"%"`` to show fractions as percentages, or a
+        function from a value to text.
     errors : mapping
-        For a column, the column of its standard error: shown together as 0.171 ± 0.004.
+        For each column the column of its standard error, shown together as 0.171 ± 0.004.
     names : mapping
-        For a column, the heading to show.
+        For each column the heading to show.
     download
-        Whether the table has a link to its CSV, with all columns and digits of the frame.
+        Whether the table has a link to download all columns and digits as CSV.
     """
 
     title: str
@@ -106,7 +106,7 @@ class Table(Section):
     download: bool = True
 
     def body(self) -> str:
-        """A table in a box that scrolls by itself, and a link to its CSV."""
+        """A table in a scrolling box, and a link to its CSV."""
         columns = self._columns()
         heads = "".join(
             f'<th scope="col"{_NUMERIC if column.numeric else ""}>{escape(column.head)}</th>'
@@ -141,7 +141,7 @@ class Table(Section):
         )
 
     def _columns(self) -> list[_Column]:
-        """The columns to show, with the same digits everywhere."""
+        """The columns to show, with consistent digits."""
         frame, errors = self.frame, self.errors
         unknown = {*self.formats, *errors, *errors.values(), *self.names} - set(frame.columns)
         if unknown:
@@ -212,7 +212,7 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
 
 
 def _data_link(frame: pd.DataFrame) -> str:
-    """The whole frame as a data: address. No cell of text is a formula to a spreadsheet."""
+    """The whole frame as a data: URL. Spreadsheets will not read text cells as formulas."""
     safe = frame.copy()
     for column in frame.columns:
         if not _is_numeric(frame[column]):
@@ -226,9 +226,9 @@ def _data_link(frame: pd.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class Figure(Section):
-    """A figure as inline SVG, such as `fewgold.plots.to_svg` gives, on a white card.
+    """A figure as inline SVG, such as from `fewgold.plots.to_svg`, on a white card.
 
-    ``alt`` is what a screen reader says in its place, if the SVG has no aria-label itself.
+    ``alt`` is the text for screen readers, if the SVG has no aria-label.
     """
 
     title: str
@@ -247,14 +247,14 @@ class Figure(Section):
         return f'<figure>\n<div class="card"{label}>{self.svg}</div>\n{caption}</figure>\n'
 
     def markdown(self) -> str:
-        """What the figure shows, in words: a drawing cannot stand inside a Markdown file."""
+        """A description of the figure, since Markdown cannot contain the drawing."""
         told = inline_markdown(self.caption or self.alt or self.title)
         return f"*Figure, on the HTML page:* {told}\n\n"
 
 
 @dataclass(frozen=True)
 class Headline(Section):
-    """The one number, large, with what it is above and how sure it is below."""
+    """The main number in large type, with its name above and its precision below."""
 
     title: str
     value: str
@@ -274,7 +274,7 @@ class Headline(Section):
 
 @dataclass(frozen=True)
 class Notes(Section):
-    """What a reader must know before using the number: a box that is hard to miss."""
+    """A prominent box with what a reader must know before using the number."""
 
     title: str
     notes: Sequence[str]
@@ -308,7 +308,7 @@ class BulletList(Section):
 
 @dataclass(frozen=True)
 class Code(Section):
-    """Text to copy: a click selects all of it, and where scripts run there is a button."""
+    """Text to copy: a click selects all of it, and there is a button if scripts run."""
 
     title: str
     text: str
@@ -323,9 +323,9 @@ class Code(Section):
 
 @dataclass(frozen=True)
 class Group(Section):
-    """Parts under one heading, each under a smaller one of its own if it has a title.
+    """Parts under one heading, each with a subheading if it has a title.
 
-    ``beside`` puts figures next to each other where there is room.
+    ``beside`` puts figures next to each other if there is room.
     """
 
     title: str
@@ -354,21 +354,21 @@ class Group(Section):
 
 
 def paragraphs_html(text: str | Sequence[str]) -> str:
-    """Paragraphs, escaped; what stands in `backticks` is set as code."""
+    """Escaped paragraphs; text in `backticks` becomes code."""
     parts = [text] if isinstance(text, str) else text
     return "".join(f"<p>{code_html(part)}</p>\n" for part in parts if part)
 
 
 def code_html(text: str) -> str:
-    """One line, escaped; what stands in `backticks` is set as code."""
+    """One escaped line; text in `backticks` becomes code."""
     return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
-# Text as Markdown: plain in a terminal, and the same on a page that renders it
+# Text as Markdown: readable in a terminal and when rendered
 
 
 _CODE = re.compile(r"`([^`]+)`")
-# Marks that could begin emphasis, a link, a tag, an entity, a formula or a struck line.
+# Characters that could start emphasis, a link, a tag, an entity, a formula or strikethrough.
 _MARKS = re.compile(
     r"[\\`*\[\]$]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)|(?<=~)~|(?<=:)/(?=/)"
 )
@@ -376,7 +376,7 @@ _START = re.compile(r"^(?:(\s*)([#>+=-])(?=\s|=|-|#|>|$)|(\s*\d{1,9})([.)])(?=\s
 
 
 def plain_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, on one line.
+    """Text on one line, escaped so that Markdown shows it unchanged.
 
     >>> print(plain_markdown("*a* <b> seg_01 _x_ 3 < 4"))
     \\*a\\* \\<b> seg_01 \\_x\\_ 3 < 4
@@ -387,14 +387,14 @@ def plain_markdown(text: str) -> str:
 
 
 def inline_markdown(text: str) -> str:
-    """Text, with what stands in `backticks` as code, as it is on the HTML page."""
+    """Text with `backticks` as code, as on the HTML page."""
     line = " ".join(text.split())
     parts = enumerate(_CODE.split(line))
     return "".join(f"`{part}`" if i % 2 else _inner(part, i == 0) for i, part in parts)
 
 
 def _inner(part: str, first: bool) -> str:
-    """A stretch between two pieces of code, with the blanks at its ends."""
+    """The text between two pieces of code, with spaces at its ends."""
     if not part.strip():
         return part
     before, after = part[: len(part) - len(part.lstrip())], part[len(part.rstrip()) :]
@@ -403,13 +403,13 @@ def _inner(part: str, first: bool) -> str:
 
 
 def paragraphs_markdown(text: str | Sequence[str]) -> str:
-    """Paragraphs, a blank line after each."""
+    """Paragraphs, each followed by a blank line."""
     parts = [text] if isinstance(text, str) else text
     return "".join(f"{inline_markdown(part)}\n\n" for part in parts if part)
 
 
 def fenced(text: str, language: str = "text") -> str:
-    """A block of code, whatever backticks it holds."""
+    """A code block, which may contain backticks."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}\n\n"
@@ -418,9 +418,9 @@ def fenced(text: str, language: str = "text") -> str:
 def table_markdown(
     heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]
 ) -> str:
-    """A table whose columns line up in a terminal too; ``right`` says which hold numbers.
+    """A table whose columns also align in a terminal; ``right`` marks columns of numbers.
 
-    The cells are Markdown already; only what would end a cell is escaped here.
+    The cells are already Markdown; only characters that would end a cell are escaped here.
     """
     table = [[text.replace("|", "\\|") for text in row] for row in [heads, *rows]]
     widths = [max(3, *(_width(row[k]) for row in table)) for k in range(len(heads))]
@@ -443,7 +443,7 @@ def table_markdown(
 
 
 def _width(text: str) -> int:
-    """Columns that a terminal takes for a text: two for a Chinese character, none for an accent."""
+    """Width of a text in terminal columns: two for a Chinese character, none for an accent."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
@@ -465,10 +465,10 @@ def page(
 ) -> str:
     """One HTML document: a title, a lead of one or several paragraphs, sections and a footer.
 
-    ``top`` are sections that come before the contents and without a heading, such as a `Headline`.
+    ``top`` are sections without a heading that come before the contents, such as a `Headline`.
 
-    It works without a network and without scripts, on screens light and dark, wide and narrow,
-    and on paper.
+    It works offline and without scripts, in light and dark mode, on wide and narrow screens, and
+    on paper.
 
     >>> html = page("Results", "All is well.", [])
     >>> html.startswith("<!doctype html>"), "<h1>Results</h1>" in html
@@ -477,7 +477,7 @@ def page(
     style = (_HERE / "page.css").read_text(encoding="utf-8")
     script = (_HERE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    # Browsers then refuse every script but ours, and to load anything from elsewhere.
+    # Makes browsers refuse all scripts but ours, and all external resources.
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     name = escape(title)
     links = "".join(
@@ -513,7 +513,7 @@ def markdown(
     *,
     top: Sequence[Section] = (),
 ) -> str:
-    """The same document as Markdown, for a terminal or a repository.
+    """The document as Markdown, for a terminal or a repository.
 
     >>> print(markdown("Results", "All is *well*.", []))
     # Results
@@ -531,14 +531,14 @@ def markdown(
 
 
 def write(path: str | Path, text: str) -> Path:
-    """Write a page or a Markdown document to a file, whole or not at all."""
+    """Write a page or a Markdown document to a file; leaves no partial file."""
     target = Path(path)
     write_texts({target: text})
     return target
 
 
 def figures_of(draw: Callable[[str], Any], names: list[str]) -> dict[str, Any]:
-    """The figures of these names; none where matplotlib is not installed."""
+    """The named figures; none if matplotlib is not installed."""
     from fewgold.plots.style import available
 
     return {name: draw(name) for name in names} if available() else {}

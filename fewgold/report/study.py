@@ -1,4 +1,4 @@
-"""All that a report tells about a study, in numbers; how it looks is for the other modules."""
+"""All numbers in the report of a study; other modules lay them out."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from fewgold.common.arrays import FloatArray
 
-# How many plain random ratings would have told as much
+# How many plain random ratings would have been as informative
 
-# Ratings below which two standard errors cannot be compared in earnest.
+# With fewer ratings two standard errors cannot be compared reliably.
 _LEAST = 10
 
 
@@ -36,20 +36,20 @@ _LEAST = 10
 class Saved:
     """The ratings that a plain random sample would need for the standard error of this study.
 
-    A rough figure: both errors come from the same ratings. Over repeated studies of the embedded
-    data it varied by 6 to 31 per cent, and with balanced samples, whose standard error is on the
-    safe side, it came out about a seventh too small.
+    A rough figure, because both errors come from the same ratings. Over repeated studies of the
+    built-in data it varied by 6 to 31 per cent; with balanced samples, whose standard error is
+    conservative, it came out about a seventh too small.
 
     Parameters
     ----------
     n
         Ratings of this study.
     plain
-        Plain random ratings with the same standard error; None where that cannot be said.
+        Number of plain random ratings with the same standard error; None if unknown.
     random_se
-        Standard error of the mean of ``n`` plain random ratings, about.
+        Approximate standard error of the mean of ``n`` plain random ratings.
     spread
-        Standard deviation of the scores over the pool, about.
+        Approximate standard deviation of the scores over the pool.
     why
         Why ``plain`` is None.
     """
@@ -78,12 +78,12 @@ class Saved:
 def pool_variance(ratings: Ratings) -> float:
     """S², the variance of the scores over the pool (divisor N − 1), from the sample.
 
-    The mean of the squares less the square of the mean, with the variance of the mean put back,
-    since the squared mean of a sample is too large by just that. Unbiased wherever the mean and
-    its variance are; the usual s² on a simple random sample.
+    The mean of the squares minus the square of the mean, plus the variance of the mean, because
+    the squared mean of a sample is too large by that amount. Unbiased if the mean and its
+    variance are; equal to the usual s² for a simple random sample.
     """
     design, scores = ratings.sample.design, ratings.scores
-    shift = float(scores.mean())  # squares of large scores would drown the spread
+    shift = float(scores.mean())  # squares of large scores would lose the spread to rounding
     around = scores - shift
     mean, cov = design.moments(around[None, :])
     own = float(cov[0, 0])
@@ -111,7 +111,7 @@ def about_process(estimate: Estimate) -> bool:
 
 
 def saved(ratings: Ratings, estimate: Estimate) -> Saved:
-    """What the strategy was worth against the mean of a plain random sample."""
+    """What the strategy gained over the mean of a plain random sample."""
     n, size = ratings.n, len(ratings.sample.pool)
     linear = estimate if isinstance(estimate, LinearEstimate) else None
     if n < 2:
@@ -119,7 +119,7 @@ def saved(ratings: Ratings, estimate: Estimate) -> Saved:
     process = about_process(estimate)
     whole = math.inf if process else float(size)
     variance = pool_variance(ratings)
-    if linear is None:  # shares: their spread follows from their mean
+    if linear is None:  # for shares the spread follows from the mean
         share = float(estimate.value)
         variance = share * (1 - share) * (1.0 if process else size / max(size - 1, 1))
     spread = math.sqrt(variance)
@@ -128,22 +128,22 @@ def saved(ratings: Ratings, estimate: Estimate) -> Saved:
     if n == size and not process:
         return Saved(n, why="every segment was rated", **told)
     if n < _LEAST:
-        return Saved(n, why=f"{n} ratings are too few to tell", **told)
+        return Saved(n, why=f"{n} ratings are too few", **told)
     se = float(estimate.se)
     if not math.isfinite(se):
         return Saved(n, why="the ratings are too few for a standard error", **told)
     if variance <= 0 or se <= 0 or (linear is not None and bool(linear.spreadless)):
-        return Saved(n, why="the ratings show no spread to go by", **told)
+        return Saved(n, why="the ratings do not vary", **told)
     printed = linear is not None and linear.method.endswith("-printed")
     if printed or not ratings.sample.design.unbiased:
-        why = "this way of estimating is biased, and a standard error does not show a bias"
+        why = "this estimator is biased, and the standard error does not include bias"
         return Saved(n, why=why, **told)
     return Saved(n, same_error(se, variance, whole), **told)
 
 
-# Do the metrics follow the ratings?
+# Correlation of metrics with ratings
 
-#: Ratings below which a correlation has no interval, and below which it is not shown at all.
+#: Fewest ratings to give a correlation an interval, and to show it at all.
 _INTERVAL, _SHOWN = 6, 3
 
 
@@ -152,9 +152,9 @@ def correlation(
 ) -> tuple[float, float, float]:
     """Pearson's correlation over the pool, weighted as drawn, and an interval for it.
 
-    The interval is Student's on Fisher's scale. The standard error is the design's own, of the
-    terms by which each segment moves the correlation, zx·zy − r(zx² + zy²)/2; so strata, whole
-    documents and the share of the pool that was rated are taken in.
+    The interval is Student's on Fisher's scale. The standard error is that of the design for the
+    influence of each segment on the correlation, zx·zy − r(zx² + zy²)/2, so it allows for strata,
+    whole documents and the share of the pool that was rated.
     """
     w = design.weights
     x, y = x - x.mean(), y - y.mean()
@@ -175,7 +175,7 @@ def correlation(
 
 
 def correlations(ratings: Ratings, confidence: float = 0.95) -> pd.DataFrame:
-    """Each metric's correlation with the human scores, the strongest first."""
+    """Each metric's correlation with the human scores, strongest first."""
     import pandas as pd
 
     sample = ratings.sample
@@ -188,14 +188,14 @@ def correlations(ratings: Ratings, confidence: float = 0.95) -> pd.DataFrame:
     return frame.iloc[order].reset_index(drop=True)
 
 
-# Which segments count most?
+# Most influential segments
 
 
 def pulls(estimate: LinearEstimate, count: int = 5) -> pd.DataFrame:
     """The rated segments that move the estimate most, and by how much.
 
-    ``pull`` is the weight times what the segment's residual is off the mean residual: all pulls
-    together are 0. ``share`` is its part of the sum of all squared pulls.
+    ``pull`` is the weight times the difference of the segment's residual from the mean residual, '
+        'so that pulls sum to 0. ``share`` is its part of the sum of squared pulls.
     """
     import pandas as pd
 
@@ -213,7 +213,7 @@ def pulls(estimate: LinearEstimate, count: int = 5) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
-# Who rated what
+# Raters
 
 UNKNOWN = "(not named)"
 
@@ -227,8 +227,8 @@ def checked_answers(answers: pd.DataFrame | None) -> pd.DataFrame | None:
     missing = [c for c in ("segment", "score") if c not in answers.columns]
     if missing:
         raise DataError(
-            "answers must be a table with columns segment, rater, score and time, one row an "
-            f"answer; it has no {' and no '.join(missing)}, only "
+            "answers must be a table with columns segment, rater, score and time, one row per "
+            "answer; it has no {' and no '.join(missing)}, only "
             f"{', '.join(map(str, answers.columns)) or 'none'}."
         )
     frame = pd.DataFrame({"segment": [str(s) for s in answers["segment"].tolist()]})
@@ -240,13 +240,13 @@ def checked_answers(answers: pd.DataFrame | None) -> pd.DataFrame | None:
     return frame
 
 
-# Looks at the estimate on the way, for the figure of how it settled, and the fewest ratings of one.
+# Number of points in the figure of the estimate over time, and fewest ratings of a point.
 _LOOKS, _FIRST = 12, 8
 
 
 @dataclass(frozen=True, eq=False)
 class StudyNumbers:
-    """The parts of a study as they came, and what follows from them."""
+    """The parts of a study, and everything the report derives from them."""
 
     ratings: Ratings
     estimator: Estimator
@@ -264,7 +264,7 @@ class StudyNumbers:
         return self._estimated(self.estimator, self.ratings)
 
     def _estimated(self, estimator: Estimator, ratings: Ratings) -> Estimate:
-        """The estimate for what the study is about."""
+        """The estimate of what the study is about."""
         if self.target == "pool":
             return estimator.estimate(ratings)
         if hasattr(estimator, "target"):
@@ -297,7 +297,7 @@ class StudyNumbers:
 
     @property
     def by_class(self) -> bool:
-        """Whether the rated segments were chosen by their class, and do not stand for the pool."""
+        """Whether the rated segments were chosen by class, and so do not represent the pool."""
         return getattr(self.estimator, "pairs", "sample") == "calibration"
 
     @property
@@ -319,7 +319,7 @@ class StudyNumbers:
 
     @cached_property
     def places(self) -> int:
-        """Decimals that show the standard error to two digits."""
+        """Number of decimals that show the standard error to two digits."""
         se, half = self.record["se"], self.half_width
         spread = se or (half or 0.0) / 2  # ratings without a spread may have an interval
         if self.exact or not spread > 0:
@@ -328,12 +328,12 @@ class StudyNumbers:
         return min(max(1 - math.floor(math.log10(spread)), 0), 12)
 
     def shown(self, value: float | None) -> str:
-        """A score with as many decimals as the standard error bears."""
+        """A score with as many decimals as the standard error justifies."""
         return "unknown" if value is None else fixed(float(value), self.places)
 
     @cached_property
     def exact(self) -> bool:
-        """Whether every segment was rated, and nothing is left to chance."""
+        """Whether every segment was rated, so that there is no sampling error."""
         return self.n == self.size and not self.process
 
     @cached_property
@@ -349,7 +349,7 @@ class StudyNumbers:
         """Metric means of the sample against the pool's.
 
         ``difference`` is in standard deviations of the pool; ``chance`` is the same in standard
-        errors of a plain random sample of that size, of which 2 in 100 are beyond 2.3.
+        errors of a plain random sample of that size; about 2 in 100 exceed 2.3 by chance.
         """
         import pandas as pd
 
@@ -365,10 +365,11 @@ class StudyNumbers:
 
     @cached_property
     def weights(self) -> dict[str, float | None]:
-        """How unequal the weights are, and what design and weights cost or gain for the plain mean.
+        """How unequal the weights are, and how design and weights change the variance of the
+        plain mean.
 
-        ``design_effect`` is the variance of the weighted mean over that of a plain random sample of
-        as many ratings; ``effective`` is Kish's sample size, 1 / Σ w².
+        ``design_effect`` is the variance of the weighted mean over that of a plain random sample
+        of the same size; ``effective`` is Kish's sample size, 1 / Σ w².
         """
         design, n = self.ratings.sample.design, self.n
         w = design.weights / design.weights.sum()
@@ -387,7 +388,7 @@ class StudyNumbers:
 
     @cached_property
     def documents(self) -> dict[str, int] | None:
-        """How many documents there are, how many were reached, and how many segments of each."""
+        """How many documents there are, how many have ratings, and how many segments each."""
         sample = self.ratings.sample
         if sample.pool.documents is None:
             return None
@@ -402,7 +403,7 @@ class StudyNumbers:
 
     @cached_property
     def strata(self) -> pd.DataFrame | None:
-        """Ratings by stratum, for a sample that was drawn stratum by stratum."""
+        """Ratings by stratum, for a stratified sample."""
         import pandas as pd
 
         design, scores = self.ratings.sample.design, self.ratings.scores
@@ -428,7 +429,7 @@ class StudyNumbers:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many answers there are, and which of them are missing, doubled or set aside."""
+        """Counts of answers: used, missing, repeated and set aside."""
         found, answers = {"unrated": len(self.unrated), "strays": self.strays}, self.answers
         if answers is None:
             return found
@@ -448,10 +449,11 @@ class StudyNumbers:
 
     @cached_property
     def _agreed(self) -> tuple[Agreement | None, bool]:
-        """How far raters agree on the rated segments, and whether these answers make the ratings.
+        """Agreement of raters on the rated segments, and whether their answers determine the
+        ratings.
 
-        They do where each rating is the mean of its raters' last, first or averaged answers. Only
-        then can the error of other raters be told from them.
+        They do if each rating is the mean of its raters' last, first or averaged answers. Only '
+            'then do they show the error that other raters would make.
         """
         answers, ids = self.answers, {str(i): i for i in self.ratings.sample.ids.tolist()}
         if answers is None:
@@ -474,12 +476,12 @@ class StudyNumbers:
 
     @property
     def agreement(self) -> Agreement | None:
-        """How far raters agree, where answers are given."""
+        """Agreement of raters, if there are answers."""
         return self._agreed[0]
 
     @cached_property
     def raters(self) -> pd.DataFrame | None:
-        """A row a rater, the busiest first."""
+        """One row per rater, the busiest first."""
         if self.agreement is None:
             return None
         frame = self.agreement.to_frame()
@@ -488,7 +490,7 @@ class StudyNumbers:
 
     @cached_property
     def any_raters(self) -> dict[str, float] | None:
-        """Standard error and interval for any raters like these, where that can be told."""
+        """Standard error and interval for any raters like these, if they can be estimated."""
         agreement, same = self._agreed
         linear = self.linear
         if agreement is None or not same or linear is None or len(agreement.table) < 2:
@@ -500,7 +502,7 @@ class StudyNumbers:
 
     @cached_property
     def seeds(self) -> list[str]:
-        """The seeds of all waves, as far as they are known."""
+        """The known seeds of all waves."""
         told: list[Any] = [wave.get("seed") for wave in self.waves]
         if not told:
             told = list(self.ratings.sample.info.seeds)
@@ -516,7 +518,7 @@ class StudyNumbers:
 
     @property
     def chosen(self) -> str | None:
-        """What is assumed of labels that exist, which no sampler of ours drew: a sentence."""
+        """A sentence about what is assumed of existing labels, which fewgold did not sample."""
         told = self.ratings.sample.info.chosen
         return None if told is None else f"{told.note[:1].upper()}{told.note[1:]}."
 
@@ -528,7 +530,7 @@ class StudyNumbers:
 
     @cached_property
     def alternatives(self) -> pd.DataFrame:
-        """The estimate, and what other estimators make of the same ratings."""
+        """The estimate, and those of other estimators from the same ratings."""
         import pandas as pd
 
         rows = [self._row(self.estimate, self.record)]
@@ -542,7 +544,7 @@ class StudyNumbers:
                 row = self._row(self._estimated(other, self.ratings))
             except FewgoldError:  # not for this sample
                 continue
-            # An estimator that fell back on the plain mean is no second opinion.
+            # An estimator that fell back on the plain mean adds nothing.
             if not any(row[1:5] == known[1:5] for known in rows):
                 rows.append(row)
         return pd.DataFrame(rows, columns=["name", "value", "se", "low", "high", "interval"])
@@ -550,7 +552,9 @@ class StudyNumbers:
     def _row(
         self, estimate: Estimate, record: Mapping[str, Any] | None = None
     ) -> tuple[str, float, float, float, float, str]:
-        record = record or estimate.to_dict(self.confidence)  # an interval may take long: once
+        record = record or estimate.to_dict(
+            self.confidence
+        )  # computed once, because an interval may be slow
         low = -math.inf if record["low"] is None else record["low"]
         high = math.inf if record["high"] is None else record["high"]
         numbers = (float(estimate.value), float(estimate.se), low, high)
@@ -558,10 +562,11 @@ class StudyNumbers:
 
     @cached_property
     def path(self) -> pd.DataFrame | None:
-        """The estimate after so many ratings: after each wave if told, else along the drawing.
+        """The estimate after some of the ratings: after each wave if given, else in the order
+        drawn.
 
-        The first k of a simple random sample, in the order of drawing, are one themselves. Other
-        samples have no such beginning.
+        The first k segments of a simple random sample, in the order drawn, are a simple random
+        sample too. Other samples lack this property.
         """
         import pandas as pd
 
@@ -572,7 +577,7 @@ class StudyNumbers:
             )
             return frame.assign(n=frame["n"].cumsum())
         simple = self.ratings.sample.design.drawn_as("simple") and self.chosen is None
-        if not simple or self.n < 2 * _FIRST:  # labels that exist come in the order of a table
+        if not simple or self.n < 2 * _FIRST:  # existing labels come in the order of a table
             return None
         first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
         looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
@@ -583,7 +588,7 @@ class StudyNumbers:
                 part = Sample(sample.pool, sample.indices[:k], design, info=sample.info)
                 so_far = Ratings(part, scores[:k], self.ratings.limits)
                 rows.append(self._row(self._estimated(self.estimator, so_far)))
-        except FewgoldError:  # an estimator that asks for more ratings
+        except FewgoldError:  # the estimator needs more ratings
             return None
         rows.append(self._row(self.estimate, self.record))
         table = [(k, *row[1:5]) for k, row in zip(looks, rows, strict=True)]
@@ -596,7 +601,7 @@ class StudyNumbers:
 
     @cached_property
     def needed(self) -> float | None:
-        """Ratings in all that this strategy would need, about, for the tolerance asked for."""
+        """Approximate total number of ratings that this strategy needs for the tolerance."""
         tolerance, half, se = self.context.get("tolerance"), self.half_width, self.record["se"]
         if tolerance is None or not half or not se or self.n == self.size:
             return None

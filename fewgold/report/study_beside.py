@@ -1,4 +1,4 @@
-"""What a report says beside the score of the whole: other weights, slices, several criteria."""
+"""Report sections beyond the overall score: other weights, slices, several criteria."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def weighted_sections(found: DomainEstimate, confidence: float) -> list[Section]:
-    """The score with other weights, such as another mix of traffic."""
+    """The score with other weights, such as another traffic mix."""
     record = found.to_dict(confidence)
     digits = decimals(record["se"])
     ends = "unknown"
@@ -32,7 +32,7 @@ def weighted_sections(found: DomainEstimate, confidence: float) -> list[Section]
 
 
 def slice_sections(found: Slices, confidence: float, drawn: bool) -> list[Section]:
-    """The scores of slices as a table, and as a forest plot where that can be drawn."""
+    """The scores of slices as a table, and as a forest plot if matplotlib is installed."""
     import pandas as pd
 
     from fewgold.plots import to_svg
@@ -40,13 +40,13 @@ def slice_sections(found: Slices, confidence: float, drawn: bool) -> list[Sectio
 
     heads, rows = found.cells(confidence)
     level = heads[4]
-    # A level may stand there twice.
+    # A level may occur twice.
     names = {f"column {k}": head for k, head in enumerate(heads)}
     frame = pd.DataFrame(rows, columns=list(names))
     told = [
-        f"Scores by {found.by} from the same ratings. {level}: of this slice alone.",
-        *("All at once: holds all slices together; p: of the difference from all other segments, "
-          "corrected for the number of slices." for _ in [0] if not found.shrink),
+        f"Scores by {found.by} from the same ratings. {level}: interval of this slice alone.",
+        *("All at once: interval that holds for all slices together; p: of the difference from all "
+            "other segments, corrected for the number of slices." for _ in [0] if not found.shrink),
         *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
         f"Signature: {found.signature(confidence)}",
     ]  # fmt: skip
@@ -58,7 +58,7 @@ def slice_sections(found: Slices, confidence: float, drawn: bool) -> list[Sectio
 
 
 def criteria_sections(found: CriteriaEstimate, confidence: float) -> list[Section]:
-    """The scores of all criteria side by side, and how they go together."""
+    """The scores of all criteria side by side, and their correlations."""
     level = f"{100 * confidence:.6g}% interval"
     numbers = dict.fromkeys(("value", "se", "low", "high"), ".4g")
     names = {
@@ -66,7 +66,7 @@ def criteria_sections(found: CriteriaEstimate, confidence: float) -> list[Sectio
         "n": "ratings",
     }  # fmt: skip
     told = " ".join([
-        "All criteria were rated on the same sample; each interval holds by itself.",
+        "All criteria were rated on the same sample; each interval is for one criterion alone.",
         *(f"Note on {note}." for note in found.notes),
     ])  # fmt: skip
     made: list[Section] = [
@@ -76,7 +76,7 @@ def criteria_sections(found: CriteriaEstimate, confidence: float) -> list[Sectio
     if len(frame):
         made.append(
             Table(
-                "How criteria go together", frame,
+                "How criteria correlate", frame,
                 "Pearson's correlation over the whole test set.",
                 formats=dict.fromkeys(("value", "se", "low", "high"), ".2f"),
                 names=names | {"value": "correlation"},

@@ -1,4 +1,4 @@
-"""The report of one study: made from the ratings, written as HTML or Markdown."""
+"""The report of one study, built from the ratings and written as HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StudyReport:
-    """A study ready to be shown. The same study gives the same bytes.
+    """The report of a study. The same study gives exactly the same file.
 
     Parameters
     ----------
     study
         All numbers of the report.
     title
-        Of the page.
+    Title of the page.
     slices, criteria
-        Scores of slices, and of several criteria, to be shown as well.
+    Scores of slices and of several criteria, to be shown as well.
     weighted
-        The score with other weights, such as another mix of traffic, to be shown as well.
+        The score with other weights, such as another traffic mix, to be shown as well.
     """
 
     study: StudyNumbers
@@ -50,7 +50,7 @@ class StudyReport:
     weighted: DomainEstimate | None = None
 
     def html(self) -> str:
-        """One HTML page that needs nothing beside it."""
+        """The report as one self-contained HTML page."""
         return page(self.title, **self._parts(drawn=True))
 
     def markdown(self) -> str:
@@ -71,16 +71,16 @@ class StudyReport:
         }
 
     def write(self, path: str | Path) -> Path:
-        """Write ``.html`` or ``.md``, whichever the path ends in; whole or not at all."""
+        """Write ``.html`` or ``.md``, depending on the path; leaves no partial file."""
         suffix = Path(path).suffix.lower()
         if suffix in (".html", ".htm"):
             return write(path, self.html())
         if suffix in (".md", ".markdown"):
             return write(path, self.markdown())
-        raise DataError(f"a report is a file that ends in .html or .md; got {str(path)!r}.")
+        raise DataError(f"a report must end in .html or .md; got {str(path)!r}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures of the report in plain numbers, for JSON."""
+        """All numbers of the report, for JSON."""
         study = self.study
         return {
             "schema": "fewgold.report/1",
@@ -125,7 +125,7 @@ def study_report(
     estimator: Estimator,
     *,
     strategy: str,
-    title: str = "What people think of the whole test set",
+    title: str = "Human score of the whole test set",
     confidence: float = 0.95,
     answers: pd.DataFrame | None = None,
     waves: Sequence[Mapping[str, Any]] | None = None,
@@ -139,31 +139,31 @@ def study_report(
     Parameters
     ----------
     ratings
-        Of one sample, not of a batch.
+        The ratings of one sample, not of a batch.
     estimator
-        What estimates, with its bound.
+        The estimator, with its bound.
     strategy
         Name of the strategy that the segments were drawn with.
     title
-        Of the page.
+    Title of the page.
     confidence
-        Of all intervals.
+        Confidence level of all intervals.
     answers
-        A row for each answer: ``segment``, ``rater``, ``score`` and ``time``; several raters and
-        repeats are fine. Without it the report says nothing about raters.
+        One row per answer: ``segment``, ``rater``, ``score`` and ``time``; several raters and
+        repeats are fine. Without it the report has nothing about raters.
     waves
-        For each draw a mapping with ``number``, ``n``, ``seed``, ``strategy`` and ``date``, as far
-        as they are known; with ``value``, ``low`` and ``high`` after each wave, the figure of how
-        the estimate settled shows these.
+        For each draw a mapping with ``number``, ``n``, ``seed``, ``strategy`` and ``date``, as
+        far as known; ``value``, ``low`` and ``high`` after each wave appear in the figure of the
+        estimate over time.
     unrated
         Ids of sampled segments that have no rating.
     strays
-        Answers for segments that were never sampled, which were set aside.
+        Number of answers set aside because their segments were never sampled.
     context
-        ``tolerance`` (half-width asked for), ``score`` (what people gave, such as ``MQM score``),
+        ``tolerance`` (target half-width), ``score`` (what people gave, such as ``MQM score``),
         ``system``, ``gaps`` (how missing ratings were treated), ``worst_case`` (ends of the
-        interval whatever the missing scores are), ``pool_file``, ``commands`` (to do
-        it again); everything else is shown at a glance as it is.
+        interval whatever the missing scores are), ``pool_file``, ``commands`` (to reproduce it);
+        everything else is shown in the overview unchanged.
     target
         ``"pool"``: the score of these segments. ``"process"``: of a new test set like this one.
 
@@ -176,13 +176,13 @@ def study_report(
     >>> sample = chosen.select(pool, 100, rng=1)
     >>> ratings = sample.rate(gold[sample.indices])
     >>> made = study_report(ratings, chosen, strategy="docs-balanced+ridge")
-    >>> made.markdown().startswith("# What people think of the whole test set")
+    >>> made.markdown().startswith("# Human score of the whole test set")
     True
     """
     if ratings.scores.ndim != 1:
-        raise DataError("a batch of draws has no single report. Take one: ratings.draw(k).")
+        raise DataError("a batch of draws has no single report. Take one draw: ratings.draw(k).")
     if strays < 0:
-        raise DataError(f"strays is a number of answers, 0 or more; got {strays}.")
+        raise DataError(f"strays must be a number of answers, 0 or more; got {strays}.")
     listed = list(waves or ())
     for wave in listed:
         if not isinstance(wave, Mapping):

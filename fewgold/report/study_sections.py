@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from fewgold.report import Section
 
 
-_FEW = 16  # ratings, below which the interval is a rough one
+_FEW = 16  # with fewer ratings the interval is rough
 _OFF = 3.5  # standard errors of a metric's mean in a plain random sample
 _PULL = 0.5  # of the sum of squares, by one segment
 
 
 def notes(study: StudyNumbers) -> list[str]:
-    """Notes of the estimate itself, then gaps, then what the diagnostics found."""
+    """Notes of the estimate, then gaps, then findings of the diagnostics."""
     found = [_sentence(note) for note in study.record["notes"]]
     found += _gaps(study)
     units = study.ratings.sample.design.units
@@ -39,7 +39,7 @@ def notes(study: StudyNumbers) -> list[str]:
     if rough and drawn < _FEW and not study.exact:
         what = counted(drawn, "rating" if units is None else "unit drawn as a whole")
         if units is not None and drawn != 1:
-            what = f"{drawn} documents or stretches drawn as a whole"
+            what = f"{drawn} documents or runs of segments drawn as a whole"
         found.append(
             f"{what} hardly {'shows' if drawn == 1 else 'show'} how scores are spread: take the "
             "interval for a rough one."
@@ -47,8 +47,8 @@ def notes(study: StudyNumbers) -> list[str]:
     pulls = study.pulls
     if pulls is not None and len(pulls) and study.n > 3 and float(pulls["share"][0]) > _PULL:
         found.append(
-            f"One segment, {shorter(pulls['segment'][0])}, makes up "
-            f"{pulls['share'][0]:.0%} of what the ratings vary by. Check its rating."
+            f"One segment, {shorter(pulls['segment'][0])}, accounts for {pulls['share'][0]:.0%} of "
+            f"the variation of the ratings. Check its rating."
         )
     if len(study.likeness) and not study.by_class:
         row = study.likeness.iloc[int(study.likeness["chance"].abs().to_numpy().argmax())]
@@ -56,8 +56,8 @@ def notes(study: StudyNumbers) -> list[str]:
             found.append(
                 f"The sample's mean of {shorter(row['metric'])} is {abs(row['difference']):.2f} "
                 f"standard deviations {'above' if row['difference'] > 0 else 'below'} the pool's, "
-                "more than chance would do. Is it the sample that was drawn, and are all of its "
-                "segments rated?"
+                f"more than chance explains. Is this the sample that was drawn, and are all of its "
+                f"segments rated?"
             )
     return list(dict.fromkeys(found))
 
@@ -68,10 +68,10 @@ def _gaps(study: StudyNumbers) -> list[str]:
         some = ", ".join(map(shorter, study.unrated[:5]))
         more = f" and {len(study.unrated) - 5} more" if len(study.unrated) > 5 else ""
         how = study.context.get("gaps") or (
-            "The number stands for the pool only if they are missing for reasons that have nothing "
-            "to do with their scores"
+            "The score represents the pool only if they are missing for reasons unrelated to their "
+            "scores"
         )
-        if study.ratings.warnings:  # the estimate itself says what became of them
+        if study.ratings.warnings:  # the estimate itself says how they were treated
             how = study.context.get("gaps") or ""
         count = counted(len(study.unrated), "sampled segment")
         has = "has" if len(study.unrated) == 1 else "have"
@@ -85,7 +85,7 @@ def _gaps(study: StudyNumbers) -> list[str]:
     if study.strays:
         found.append(
             f"{counted(study.strays, 'answer')} for segments that were never sampled "
-            f"{'is' if study.strays == 1 else 'are'} kept apart and not in the number."
+            f"{'is' if study.strays == 1 else 'are'} set aside and not used."
         )
     drawn = sum(int(wave.get("n") or 0) for wave in study.waves)
     if study.waves and drawn != study.n + len(study.unrated):
@@ -104,10 +104,10 @@ def _sentence(text: str) -> str:
 
 
 def top(study: StudyNumbers) -> list[Section]:
-    """What stands above everything: the number, and the warnings."""
+    """The top of the report: the score, and the warnings."""
     record = study.record
     if study.exact:
-        lines = ["Exact for these ratings: every segment was rated, nothing was left to chance."]
+        lines = ["Exact for these ratings: every segment was rated, so there is no sampling error."]
     elif study.half_width is None:
         lines = [f"{study.level} interval: {ends(study)}"]
     else:
@@ -135,24 +135,24 @@ def top(study: StudyNumbers) -> list[Section]:
 def ends(study: StudyNumbers) -> str:
     low, high = study.record["low"], study.record["high"]
     if low is None or high is None:
-        return "unknown: the ratings do not tell"
+        return "unknown (too few ratings)"
     return f"{study.shown(low)} to {study.shown(high)}"
 
 
-_CLOSE = 0.05  # of the ratings: within that nothing was saved or lost to speak of
+_CLOSE = 0.05  # share of the ratings below which savings or losses are negligible
 
 
 def saving(study: StudyNumbers) -> Section:
     result, n = study.saved, study.n
     told = []
     if study.exact:
-        told.append("Every segment was rated: none were saved, and nothing is left to chance.")
+        told.append("Every segment was rated: none were saved, and there is no sampling error.")
     elif result.plain is None:
-        told.append(f"Nothing can be said about ratings saved: {result.why}.")
+        told.append(f"The ratings saved are unknown: {result.why}.")
     elif study.plain:
         told.append("This is the mean of a plain random sample: there is nothing to compare.")
     elif abs(result.plain - n) <= _CLOSE * n:
-        told.append("It came to about the same as the mean of a plain random sample of that size.")
+        told.append("It was about as precise as the mean of a plain random sample of that size.")
     elif result.plain > n:
         told.append(
             f"The mean of a plain random sample would need about {rounded(result.plain)} ratings "
@@ -184,8 +184,8 @@ def others(study: StudyNumbers) -> Section:
     caption = "There is no other estimator to compare with here."
     if len(frame) > 1:
         caption = (
-            "The first line is the estimate of this report. The others are a check: to choose "
-            "among them by the result would spoil the interval."
+            "The first row is the estimate of this report. The others are a check: choosing among "
+            "them by their result would invalidate the interval."
         )
 
     def shown(value: float) -> str:
@@ -197,14 +197,14 @@ def others(study: StudyNumbers) -> Section:
     return report.Group("Other estimators", [table])
 
 
-#: Rows of a table; the rest is counted.
+#: Most rows to show in a table; the rest are counted.
 ROWS = 40
-#: Relative difference of numbers that are equal but for rounding.
+#: Numbers that differ by less than this, relatively, are treated as equal.
 SAME = 1e-9
 
 
 def diagnosed(study: StudyNumbers) -> Section:
-    """All checks that the study has the numbers for."""
+    """All diagnostics that the study has data for."""
     parts: list[Section] = []
     if len(study.correlations):
         caption = (
@@ -217,7 +217,7 @@ def diagnosed(study: StudyNumbers) -> Section:
         caption = (
             "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: "
             "in standard deviations of the pool. Against chance: in standard errors of a plain "
-            "random sample; beyond 2 is rare, beyond 3 suspicious."
+            "random sample; above 2 is rare, above 3 is suspicious."
         )
         shown = _short(study.likeness.head(ROWS), "metric")
         digits: dict[str, Any] = {
@@ -236,21 +236,21 @@ def diagnosed(study: StudyNumbers) -> Section:
         parts.append(report.Text("Strata", told))
     if study.pulls is not None:
         caption = (
-            "By how much a segment moves the estimate, and its share of the sum of all squares. "
-            "If one dominates, look at its rating again."
+            "How far each segment moves the estimate, and its share of the sum of squares. If one "
+            "dominates, check its rating."
         )
         formats = {
             "pull": lambda v: f"{'+' if v > 0 else ''}{fixed(v, study.places + 1)}",
             "share": lambda v: f"{v:.0%}",
         }
         shown = _short(study.pulls, "segment", "document")
-        parts.append(report.Table("Segments that pull most", shown, caption, formats))
+        parts.append(report.Table("Most influential segments", shown, caption, formats))
     lead = "" if len(study.correlations) else "The pool has no automatic metrics to compare with."
     return report.Group("Diagnostics", parts, lead)
 
 
 def _short(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """The same table, long names without their middle."""
+    """The same table, with long names shortened in the middle."""
     return frame.assign(**{c: [shorter(v) for v in frame[c]] for c in columns if c in frame})
 
 
@@ -269,19 +269,19 @@ def _weighted(study: StudyNumbers) -> Section:
     if study.documents is not None:
         d = study.documents
         each = f"{d['fewest']}" if d["fewest"] == d["most"] else f"{d['fewest']} to {d['most']}"
-        items.append(("ratings in each document reached", each))
+        items.append(("ratings per document with ratings", each))
     return report.Facts("Weights and documents", items)
 
 
 def answered(study: StudyNumbers) -> Section:
-    """Answers counted, raters compared, gaps listed."""
+    """Counts of answers, a comparison of raters, and a list of gaps."""
     c = study.counts
     items = []
     if "answers" in c:
         items += [
             ("answers used", f"{c['answers']} by {counted(c['raters'], 'rater')}"),
             ("segments with several raters", str(c["several_raters"])),
-            ("answers given again by the same rater", str(c["repeats"])),
+            ("repeated answers by the same rater", str(c["repeats"])),
         ]
         if c["without_score"]:
             items.append(("answers without a score", str(c["without_score"])))
@@ -303,12 +303,12 @@ def _by_rater(study: StudyNumbers) -> Section:
     raters = study.raters
     assert raters is not None
     kept = ["rater", "answers", "segments", "mean", "sd"]
-    caption = "No segment has answers of two raters: agreement cannot be told."
+    caption = "No segment has answers from two raters, so agreement is unknown."
     if raters["shared"].any():
         kept += ["shared", "deviation", "deviation_se", "correlation", "same"]
         caption = (
-            "On the segments that others rated too. Against others: by how much above the mean of "
-            "the others, ± standard error. Same: share of the others who gave the same score."
+            "Computed on segments that others rated too. Against others: difference from the mean "
+            "of the others, ± standard error. Same: share of the others who gave the same score."
         )
     if len(raters) > ROWS:
         caption += f" The {ROWS} busiest of {len(raters)}."
@@ -327,7 +327,7 @@ def _by_rater(study: StudyNumbers) -> Section:
 
 
 def agreement(study: StudyNumbers) -> list[str]:
-    """How far raters agree, and what other raters like them might have said."""
+    """Agreement of raters, and the result to expect from other raters like them."""
     found = study.agreement
     if found is None:
         return []
@@ -335,16 +335,16 @@ def agreement(study: StudyNumbers) -> list[str]:
     if not math.isnan(found.alpha):
         told.append(
             f"Krippendorff's α is {fixed(found.alpha, 2)} for scores as numbers and "
-            f"{fixed(found.alpha_nominal, 2)} for scores as categories, on {found.shared} "
-            "segments that two or more rated: 1 is perfect agreement, 0 that of chance."
+            f"{fixed(found.alpha_nominal, 2)} for scores as categories, on {found.shared} segments "
+            f"rated by two or more: 1 is perfect agreement, 0 is chance agreement."
         )
-    told.append("The interval of this report is for these answers of these raters.")
+    told.append("The interval in this report is for these answers by these raters.")
     wide = study.any_raters
     if wide is not None:
         told.append(
             f"For any raters like them the standard error is {study.shown(wide['se'])} and the "
             f"{study.level} interval {study.shown(wide['low'])} to {study.shown(wide['high'])} "
-            f"(Student, approximate; roughly known from {len(found.table)} raters)."
+            f"(Student, approximate; a rough estimate from {len(found.table)} raters)."
         )
     told += [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
     return told
@@ -368,7 +368,7 @@ def sampled(study: StudyNumbers) -> Section:
     if study.chosen is None:
         told.append(f"{chance} {known if seeds else 'The seed is not known.'}")
     else:
-        told.append(f"{chance} That is what the user said; no test can prove it.")
+        told.append(f"{chance} The user stated this; no test can prove it.")
     parts: list[Section] = [report.Text("", told)]
     if study.waves:
         parts.append(_waves(study))
@@ -397,17 +397,17 @@ def _plain(value: Any) -> Any:
 
 
 def commands(study: StudyNumbers) -> str:
-    """The commands that draw the same segments and make the same number."""
+    """The commands that reproduce the sample and the score."""
     own = study.context.get("commands")
     if own:
         return own if isinstance(own, str) else "\n".join(map(str, own))
     pool = shlex.quote(str(study.context.get("pool_file") or "POOL.csv"))
     waves = list(study.waves) or [{"n": study.n + len(study.unrated)}]
-    if len(study.seeds) > len(waves) == 1:  # waves of sizes that were not told
+    if len(study.seeds) > len(waves) == 1:  # waves of unknown sizes
         waves = [{"n": f"N{i}"} for i in range(1, len(study.seeds) + 1)]
-    # The metrics and texts of the pool; a guess from the table's columns may take others.
+    # Names the metrics and texts of the pool, because guesses from the table may differ.
     own_pool = study.ratings.sample.pool
-    # A history brings its metric with it.
+    # A history adds its own metric.
     metrics = {m: v for m, v in own_pool.metrics.items() if m != METRIC}
     earlier = METRIC in own_pool.metrics
     told = {
@@ -456,7 +456,7 @@ def _options(study: StudyNumbers) -> str:
 
 
 def sections(study: StudyNumbers, *, drawn: bool) -> list[Section]:
-    """All sections; with figures if they are to be ``drawn``."""
+    """All sections, with figures if ``drawn``."""
     found: list[Section] = [_glance(study), sampled(study), saving(study)]
     if drawn and available():
         if drawings := figures(study):
@@ -465,14 +465,14 @@ def sections(study: StudyNumbers, *, drawn: bool) -> list[Section]:
         found.append(report.Text("Figures", WITHOUT))
     to_cite: list[Section] = [
         report.Code("Signature", study.record["signature"]),
-        report.Code("Methods, to paste", methods(study)),
+        report.Code("Methods section to paste", methods(study)),
         report.Code("To cite fewgold", BIBTEX, "bibtex"),
     ]
     if papers := references(study):
         to_cite.append(report.BulletList("Methods used", papers))
     again = (
-        "The same pool, options and seed draw the same segments; the signature tells whether "
-        "pool, ratings and version are those of this report."
+        "The same pool, options and seed draw the same segments; the signature shows whether pool, "
+        "ratings and version are those of this report."
     )
     return [
         *found,
@@ -480,7 +480,7 @@ def sections(study: StudyNumbers, *, drawn: bool) -> list[Section]:
         diagnosed(study),
         answered(study),
         report.Group("For your paper", to_cite),
-        report.Group("How to do it again", [report.Code("", commands(study), "sh")], again),
+        report.Group("How to reproduce it", [report.Code("", commands(study), "sh")], again),
     ]
 
 
@@ -494,20 +494,22 @@ def _glance(study: StudyNumbers) -> Section:
     ]
     if study.documents is not None:
         items.append(
-            ("documents reached", f"{study.documents['sample']} of {study.documents['pool']}")
+            ("documents with ratings", f"{study.documents['sample']} of {study.documents['pool']}")
         )
     if study.saved.plain is not None and not study.plain:
         items.append(("as good as", f"about {rounded(study.saved.plain)} plain random ratings"))
     tolerance, half = study.context.get("tolerance"), study.half_width
     if tolerance is not None:
-        items.append(("half-width asked for", f"± {tolerance:g}"))
+        items.append(("target half-width", f"± {tolerance:g}"))
         if half is not None:
             reached = half <= tolerance * (1 + SAME)
             items.append(
                 (f"half-width {'reached' if reached else 'so far'}", f"± {study.shown(half)}")
             )
             if not reached and study.needed is not None and study.needed > study.n:
-                items.append(("still to rate for it", f"about {rounded(study.needed - study.n)}"))
+                items.append(
+                    ("ratings still needed for it", f"about {rounded(study.needed - study.n)}")
+                )
     known = ("tolerance", "commands", "pool_file", "gaps", "score", "worst_case")
     items += [
         (shorter(key), shorter(value, 200))
@@ -517,18 +519,18 @@ def _glance(study: StudyNumbers) -> Section:
     return report.Facts("At a glance", items)
 
 
-# Figures; none where matplotlib is not installed
+# Figures, if matplotlib is installed
 
 WITHOUT = (
-    "Figures need matplotlib, which is not installed here: `pip install 'fewgold[plots]'`. All "
-    "numbers are on this page without it."
+    "Figures need matplotlib, which is not installed: `pip install 'fewgold[plots]'`. All numbers "
+    "are on this page without it."
 )
-# Dots of a scatter plot; more take room and show no more.
+# Most dots in a scatter plot; more take space and add nothing.
 _DOTS = 400
 
 
 def figures(study: StudyNumbers) -> list[report.Figure]:
-    """All figures that this study has the numbers for."""
+    """All figures that the study has data for."""
     found = [_alternatives(study), _path(study), *_metric(study)]
     return [figure for figure in found if figure is not None]
 
@@ -545,8 +547,8 @@ def _alternatives(study: StudyNumbers) -> report.Figure | None:
         for name, value in zip(named["name"], frame["value"], strict=True)
     )
     svg = plots.to_svg(ax, alt=f"Estimates with intervals: {told}.")
-    caption = "The estimate of this report, and what other estimators make of the same ratings."
-    return report.Figure("The estimate among others", svg, caption)
+    caption = "The estimate of this report, and other estimates from the same ratings."
+    return report.Figure("Comparison with other estimators", svg, caption)
 
 
 def _path(study: StudyNumbers) -> report.Figure | None:
@@ -557,14 +559,14 @@ def _path(study: StudyNumbers) -> report.Figure | None:
     count, step = len(frame), "wave" if study.waves and "se" not in frame else "look"
     svg = plots.to_svg(ax, alt=f"Estimate and interval after each of {count} {step}s.")
     caption = (
-        f"The estimate and its {study.level} interval as ratings came in. Each interval is for one "
-        "look decided on beforehand, not for stopping when it looks good."
+        f"The estimate and its {study.level} interval as ratings came in. Each interval is valid "
+        f"for one look planned in advance, not for stopping when the result looks good."
     )
-    return report.Figure("How it settled", svg, caption)
+    return report.Figure("The estimate over time", svg, caption)
 
 
 def _metric(study: StudyNumbers) -> list[report.Figure]:
-    """The metric that follows the ratings best: against them, and in the sample and the pool."""
+    """The best metric: against the ratings, and in the sample and the pool."""
     frame = study.correlations
     if not len(frame) or not np.isfinite(frame["r"][0]):
         return []
@@ -581,20 +583,20 @@ def _metric(study: StudyNumbers) -> list[report.Figure]:
     scatter = report.Figure(
         "Human scores and the best metric",
         plots.to_svg(ax, alt=f"Human score against {short}, correlation {r}."),
-        f"Rated segments by {short}, which follows the ratings best (r = {r}), and the line of "
-        f"least squares, weighted as drawn.{dots}",
+        f"Rated segments by {short}, the metric with the highest correlation (r = {r}), and the "
+        f"weighted least-squares line.{dots}",
     )
     ax = plots.two_distributions(over, at, sample.design.weights, label=short)
     shape = report.Figure(
         "The same metric in pool and sample",
         plots.to_svg(ax, alt=f"Distribution of {short} over the pool and over the sample."),
-        "Grey: all segments. Line: the rated ones, weighted as drawn. They should look alike.",
+        "Grey: all segments. Line: the rated ones, weighted. They should look alike.",
     )
     return [scatter, shape]
 
 
 def weighted_line(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[float, float]:
-    """Intercept and slope of weighted least squares; flat where x does not vary."""
+    """Intercept and slope of weighted least squares; flat if x does not vary."""
     w = w / w.sum()
     mx, my = float(w @ x), float(w @ y)
     spread = float(w @ (x - mx) ** 2)

@@ -71,7 +71,7 @@ def test_criteria_of_labels(run, answers) -> None:
     assert [c["value"] for c in told["criteria"]] == [c["value"] for c in alone["criteria"]]
     assert told["estimate"]["value"] == told["criteria"][0]["value"]
     page = Path("r.md").read_text(encoding="utf-8")
-    assert "## Criteria" in page and "## How criteria go together" in page
+    assert "## Criteria" in page and "## How criteria correlate" in page
 
 
 def test_criteria_of_a_campaign(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

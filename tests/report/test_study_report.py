@@ -141,11 +141,11 @@ def test_without_matplotlib_all_numbers_are_there(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("name", "n", "words"),
     [
-        ("random+mean", 1, ["unknown: the ratings do not tell", "one rating does not show"]),
+        ("random+mean", 1, ["unknown (too few ratings)", "one rating does not show"]),
         (RECOMMENDED, 2, ["2 ratings are too few for slopes", "2 ratings hardly show"]),
         (RECOMMENDED, N, ["Exact for these ratings", "none were saved"]),
         ("random+cv-m", 12, ["Metrics and human scores"]),
-        ("docs-whole+mean", 15, ["documents or stretches drawn as a whole"]),
+        ("docs-whole+mean", 15, ["documents or runs of segments drawn as a whole"]),
         ("docs-incr-human+mean", 12, ["is biased"]),
         ("docs-prop-printed+cv-multi-printed", 15, ["as printed in the paper"]),
         ("metrics-opt+mean", 20, ["### Strata"]),
@@ -184,7 +184,7 @@ def test_constant_ratings(limits: tuple[float, float] | None) -> None:
     text = report.markdown()
     assert "All ratings are equal" in text
     assert "no spread to go by" in text
-    assert ("unknown: the ratings do not tell" in text) == (limits is None)
+    assert ("unknown (too few ratings)" in text) == (limits is None)
     assert report.html()
 
 
@@ -325,7 +325,7 @@ def test_the_tolerance_tells_what_is_missing() -> None:
     assert needed is not None
     shrunk = se**2 * (1 / needed - 1 / study.size) / (1 / study.n - 1 / study.size)
     assert np.sqrt(shrunk) * half / se == pytest.approx(0.3)
-    assert "still to rate for it" in demo(context={"tolerance": 0.3}).markdown()
+    assert "ratings still needed for it" in demo(context={"tolerance": 0.3}).markdown()
     assert "half-width reached" in demo(context={"tolerance": 3}).markdown()
 
 
