@@ -647,7 +647,8 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
         chosen.estimate(sample.rate(scores, limits=settings.limits)).interval(settings.confidence)
     except DesignError as error:
         raise FewgoldError(
-            f"the bound {settings.bound} does not go with {settings.strategy}: {error}"
+            f"the bound {settings.bound} does not go with {settings.strategy}: {error.message}",
+            hints=error.hints,
         ) from None
 
 

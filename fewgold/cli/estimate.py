@@ -270,8 +270,7 @@ def _made(
     level: float,
     target: options.Target,
 ) -> dict[str, Any]:
-    """The record of the estimate; an error of the bound says what to type."""
-    from fewgold.errors import DesignError
+    """The record of the estimate."""
     from fewgold.estimators import Mean
     from fewgold.missing import estimate as estimated
 
@@ -282,15 +281,8 @@ def _made(
 
         return labels.for_target(chosen, partial, target, gaps, level)
 
-    try:
-        made = for_target(chosen, gaps)
-        result: dict[str, Any] = made.to_dict(level)
-    except DesignError as error:
-        error.hints["cli"] = (
-            "On this command line: --bound auto covers every sample and estimate; guaranteed "
-            "bounds need a sample that was selected with --strategy random+mean."
-        )
-        raise
+    made = for_target(chosen, gaps)
+    result: dict[str, Any] = made.to_dict(level)
     if "region" in result:
         return result
     ratings, bare = partial.at_random(), result
