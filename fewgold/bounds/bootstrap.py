@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from fewgold.bounds.approximate import Shape, ShapeBound, Student, student_quantile
+from fewgold.bounds.base import bound_hints
 from fewgold.common.arrays import FloatArray, FloatPair, IntArray, batches
 from fewgold.common.checks import check_count
 from fewgold.design import Design
@@ -48,8 +49,8 @@ class Replicated(Bound):
         if needed > max(_MOST, self.replicates):
             raise FewgoldError(
                 f"{self.name} would need {needed:,} replicates to resolve the tails at a "
-                f"confidence of {confidence:.10g}; the limit is {_MOST:,}. Use bound=Hall() or "
-                "bound=Student()."
+                f"confidence of {confidence:.10g}; the limit is {_MOST:,}.",
+                hints=bound_hints("Use {} or {}.", "hall", "student"),
             )
         steps, replicates = [], self.replicates
         while replicates < needed:

@@ -555,8 +555,8 @@ class Campaign:
     def report(self, gaps: str = "wait", **options: Any) -> StudyReport | ComparisonReport:
         """The report of the campaign. Write it with ``.write("report.html")``.
 
-        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. With several systems it
-        reports their comparison, with the options ``confidence``, ``title`` and ``by`` (slices);
+        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. With several systems,
+        it reports their comparison, with the options ``confidence``, ``title`` and ``by`` (slices);
         ``of("A").report()`` is about one of them.
         """
         if self.systems:
@@ -645,7 +645,8 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
         chosen.estimate(sample.rate(scores, limits=settings.limits)).interval(settings.confidence)
     except DesignError as error:
         raise FewgoldError(
-            f"the bound {settings.bound} does not go with {settings.strategy}: {error}"
+            f"the bound {settings.bound} does not go with {settings.strategy}: {error.message}",
+            hints=error.hints,
         ) from None
 
 

@@ -175,7 +175,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         out.print(f"  {escape(result['signature'])}", soft_wrap=True)
     if not result["stop"] and n == result["in_sheet"] < size:
         out.print(
-            f"\nThe whole sheet is rated. Select again with the same seed (--seed {result['seed']}) "
-            "and a larger budget, up to 100%: the new sheet begins with the same rows. Copy their "
-            "scores and continue."
+            "\nThe whole sheet is rated. Select again with the same seed "
+            f"(--seed {result['seed']}) and a larger budget, up to 100%: the new sheet begins with "
+            "the same rows. Copy their scores and continue."
         )

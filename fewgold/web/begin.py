@@ -305,6 +305,9 @@ def _chosen(fields: Fields, table: DraftTable) -> NamedColumns:
         if column and column not in table.columns:
             raise UnknownNameError("column", column, table.columns)
         told[role] = column or (None if role == "id" else NONE)
+    told["uncertainty"] = fields.text("uncertainty") or None
+    if told["uncertainty"] not in (None, *table.columns):
+        raise UnknownNameError("column", told["uncertainty"], table.columns)
     for role in ("metrics", "texts", "human"):
         columns = fields.many(role)
         for column in columns:

@@ -25,11 +25,13 @@ from fewgold.common.checks import as_limits
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.doctor import Diagnosis, examine
 from fewgold.errors import DataError, FewgoldError
-from fewgold.io.columns import MAYBE_HUMAN, Roles, known_orientation, roles
+from fewgold.io.columns import MAYBE_HUMAN, Roles, known_orientation
 from fewgold.planning import Outlook
 from fewgold.pool import Pool
 from fewgold.report.descriptions import ESTIMATORS, SAMPLERS, short_line
+from fewgold.samplers import Chances
 from fewgold.slices import sliceable
+from fewgold.uncertainty import SpreadColumn, chances_sentence, roles_beside
 from fewgold.web.drafts import Draft
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class NamedColumns:
     document: str | None = None
     system: str | None = None
     cost: str | None = None
+    uncertainty: str | None = None
     metrics: tuple[str, ...] | None = None
     texts: tuple[str, ...] | None = None
     human: tuple[str, ...] | None = None
@@ -108,7 +111,16 @@ class DraftTable:
     @cached_property
     def roles(self) -> Roles:
         """What the columns are."""
-        return roles(self.frame, need_id=False, **self.chosen.told)
+        return self._roles_beside(self.frame)[0]
+
+    def _roles_beside(self, frame: pd.DataFrame) -> tuple[Roles, SpreadColumn | None]:
+        """The roles of these rows, and the column of the uncertainty."""
+        return roles_beside(frame, self.chosen.uncertainty, need_id=False, **self.chosen.told)
+
+    @cached_property
+    def uncertainty(self) -> SpreadColumn | None:
+        """The column that tells how uncertain ratings are, if one was chosen."""
+        return self._roles_beside(self.frame)[1]
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -167,7 +179,7 @@ class DraftTable:
             assert found.system is not None
             own = [v in self.systems for v in found.cells.labels(found.system)]
             part = self.frame[own].reset_index(drop=True)
-            found = roles(part, need_id=False, **self.chosen.told)
+            found = self._roles_beside(part)[0]
         people = dict.fromkeys(found.human, MAYBE_HUMAN)
         return replace(found, human=(), left_out={**people, **found.left_out})
 
@@ -181,13 +193,19 @@ class DraftTable:
                 if self.chosen.between:
                     made = sides.with_pairs(made, found.table, self.chosen.between)
                 sides.check(made, self.chosen.sides)
-                return made, None, ()
+                return self._informed(made), None, ()
             if self.crossed:
                 from fewgold.shared_sheets import build_outputs
 
                 outputs = build_outputs(found.table, found.columns)
-                return outputs.pool, outputs.segments, outputs.notes
-            return sheets.build_pool(found.table, found.columns), None, ()
+                return self._informed(outputs.pool), outputs.segments, outputs.notes
+            return self._informed(sheets.build_pool(found.table, found.columns)), None, ()
+
+    def _informed(self, pool: Pool) -> Pool:
+        """The pool with the expected spread of its ratings, if a column tells it."""
+        if self.uncertainty is None:
+            return pool
+        return pool.with_spread(self.uncertainty.spread(self.part.table, pool.ids))
 
     @cached_property
     def segments(self) -> Pool:
@@ -213,7 +231,8 @@ class DraftTable:
 
     def command(self) -> list[str]:
         """The options that name the columns, where they are not as they would be guessed."""
-        told, guessed = self.roles, roles(self.frame, need_id=False)
+        told = self.roles
+        guessed, _ = roles_beside(self.frame, self.chosen.uncertainty, need_id=False)
         words: list[str] = []
         two = self.chosen.sides
         for role in ROLES:
@@ -224,6 +243,8 @@ class DraftTable:
             now = getattr(told, role)
             if now != getattr(guessed, role) and not (two and role == "texts"):
                 words += [f"--{role}", ",".join(now) or NONE]
+        if self.chosen.uncertainty is not None:
+            words += ["--uncertainty", self.chosen.uncertainty]
         if two:
             both = [name for name in told.texts if name not in two]
             words += ["--texts", ",".join(both)] if both else []
@@ -363,12 +384,17 @@ def guess(
 
 
 #: How the ± of a strategy is known that has no formula of its own: it is at most this one's.
-_AS = {"docs-sys": "random", "docs-balanced": "docs-balanced"}
+_AS = {
+    "docs-sys": "random", "docs-uneven": "docs-balanced", "docs-sys-uneven": "random",
+    "random-uneven": "random",
+}  # fmt: skip
 
 
 def strategies(pool: Pool) -> list[tuple[str, str]]:
     """Strategies to choose from and what they do, the recommended one first."""
     names = [registry.recommended(pool)]
+    if pool._has_spread and pool.metrics:
+        names.append(registry.RECOMMENDED)
     if pool.documents is not None:
         names += ["docs-sys+ridge"] if pool.metrics else []
         names += ["docs-chunks3+mean", "docs-whole+mean"]
@@ -452,6 +478,11 @@ def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress
     progress(1, 3)
     with TemporaryFolder(folder, ".fewgold.") as made:
         shared: dict[str, Any] = {} if segments is None else {"segments": segments, "shared": True}
+        sampler = registry.strategy(wanted.strategy, table.segments).sampler
+        chances: Chances | None = getattr(sampler, "chances", None)
+        if chances is not None and table.uncertainty is not None:
+            source = f"was read from the {table.uncertainty.sentence}"
+            shared["chances"] = chances_sentence(source, chances)
         with Campaign.create(
             made / name, pool, name=wanted.name, strategy=wanted.strategy, seed=wanted.seed,
             limits=wanted.limits, higher_is_better=wanted.higher_is_better,

@@ -283,3 +283,16 @@ def test_which_end_is_good_is_told_or_not(run: Run) -> None:
     assert "--lower-is-better" in unknown.stderr
     with Campaign("e") as campaign:
         assert campaign.settings.higher_is_better is None
+
+
+def test_refused_bounds_name_what_to_type(run: Run) -> None:
+    """Python's arguments are of no use on a command line."""
+    told = ("init", "study", "pool.csv", "--metrics", "comet", "--limits", "0,25", "--bound")
+    for bound, strategy in [
+        ("betting", "docs-balanced+ridge"), ("hoeffding", "random+ridge"),
+        ("clopper-pearson", "docs-prop+mean"), ("star", "docs-prop+mean"),
+        ("stratified-betting", "docs-sys+mean"),
+    ]:  # fmt: skip
+        said = " ".join(run(*told, bound, "--strategy", strategy, code=3).stderr.split())
+        assert "--bound student" in said, said
+        assert "bound=" not in said and "()" not in said and "printed=" not in said, said

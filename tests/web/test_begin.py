@@ -271,6 +271,41 @@ def test_pairs_begin_in_the_browser(
         assert made.waves[0].n == 15
 
 
+@pytest.mark.parametrize("column", ["judge_prob", "doubt"])
+@pytest.mark.parametrize("systems", [(), ("a", "b")])
+def test_a_column_of_the_uncertainty_makes_chances_uneven(
+    client: Client, app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str,
+    systems: tuple[str, ...],
+) -> None:  # fmt: skip
+    owner, frame = client(owner=True, app=app), table(systems=systems)
+    rng = np.random.default_rng(3)
+    frame["judge_prob"] = (1 / (1 + np.exp(-frame["comet"]))).round(4)
+    frame["doubt"] = rng.gamma(2.0, 1.0, len(frame)).round(3)
+    content = frame.to_csv(index=False).encode()
+    page = upload(owner, "outputs.csv", content)
+    key = key_of(page)
+    where = f"/begin/{key}/table"
+    fields = form_of(page.text, where)
+    assert fields["uncertainty"] == [""]
+    assert "Known:" in told(owner.post(where, data=fields | {"uncertainty": "none-such"}))
+    assert "must be a number" in told(owner.post(where, data=fields | {"uncertainty": "source"}))
+    page = owner.post(where, data=fields | {"uncertainty": column})
+    assert page.url.path.endswith("/plan"), told(page)
+    assert form_of(owner.get(where).text, where)["uncertainty"] == [column]
+    assert "docs-uneven+ridge (chosen)" in shown(page)
+    assert "docs-balanced+ridge" in shown(page)
+    fields = form_of(page.text, f"/begin/{key}/plan") | {"budget": "30", "scale": "0,100"}
+    owner.post(f"/begin/{key}/plan", data=fields)
+    page = owner.post(f"/begin/{key}/texts", data={"name": "Uneven", "go": "look"})
+    lines = commands(page)
+    page = owner.post(f"/begin/{key}/texts", data={"name": "Uneven"})
+    assert page.url.path == "/c/uneven/overview", told(page)
+    with same_by_commands(tmp_path, monkeypatch, lines, content, "uneven") as mine:
+        assert mine.settings.strategy == "docs-uneven+ridge"
+        assert np.ptp(mine.sample.design.inclusion) > 0.01
+        assert f"column {column}" in mine.settings.chances
+
+
 def test_two_campaigns_of_one_name_have_folders_of_their_own(
     client: Client, app: FastAPI, tmp_path: Path
 ) -> None:
