@@ -555,9 +555,9 @@ class Campaign:
     def report(self, gaps: str = "wait", **options: Any) -> StudyReport | ComparisonReport:
         """The report of the campaign. Write it with ``.write("report.html")``.
 
-        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. With several systems,
-        it reports their comparison, with the options ``confidence``, ``title`` and ``by`` (slices);
-        ``of("A").report()`` is about one of them.
+        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. With several systems
+        it reports their comparison, with the options ``confidence``, ``title`` and ``by``
+        (slices); ``of("A").report()`` is about one of them.
         """
         if self.systems:
             return systems.report(self, gaps, **options)

@@ -201,7 +201,7 @@ def test_status_says_what_is_next(run: Run, study: str, answer: Callable[..., No
     run("status", study, "--fail-open", code=1)
     answer(5)
     text = run("status", study).stdout
-    assert "5 of 10 sampled segments rated" in text and "takes that as chance" in " ".join(
+    assert "5 of 10 sampled segments rated" in text and "missing at random" in " ".join(
         text.split()
     )
     answer()
