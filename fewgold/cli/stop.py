@@ -54,9 +54,9 @@ def stop(
 ) -> None:
     """Say whether you can stop rating.
 
-    The sheet comes from [bold]fewgold select --strategy random --in-order[/bold]
-    and is rated from the top. Look as often as you like: the default rule keeps its confidence.
-    Fix tolerance, metric and rule before the first rating.
+    The sheet comes from [bold]fewgold select --strategy random --in-order[/bold] and is
+    rated from the top. Look as often as you like: the default rule keeps its
+    confidence. Fix tolerance, metric and rule before the first rating.
 
     Example: [bold]fewgold stop to_rate.csv --tolerance 0.5 --limits mqm[/bold]
     """
@@ -175,7 +175,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         out.print(f"  {escape(result['signature'])}", soft_wrap=True)
     if not result["stop"] and n == result["in_sheet"] < size:
         out.print(
-            f"\nThe whole sheet is rated. Select again with the same seed (--seed {result['seed']}) "
-            "and a larger budget, up to 100%: the new sheet begins with the same rows. Copy their "
-            "scores and continue."
+            "\nThe whole sheet is rated. Select again with the same seed "
+            f"(--seed {result['seed']}) and a larger budget, up to 100%: the new sheet begins "
+            "with the same rows. Copy their scores and continue."
         )

@@ -142,7 +142,7 @@ def test_from_counts(run: Run) -> None:
         (("--counts", "metric=540"), 2, "--counts must be like"),
         (("--counts", "tp=1,tp=2"), 2, "tp twice"),
         (("--counts", "human=1/2,human=1/2"), 2, "human twice"),
-        (("--counts", COUNTS, "--metric", "judge"), 2, "columns and cuts go with a FILE"),
+        (("--counts", COUNTS, "--metric", "judge"), 2, "columns and cuts need a FILE"),
         (("--counts", COUNTS, "--rho", "0.7"), 2, "--rho and --eta go together"),
         (("--counts", "metric=1540/1000"), 3, "metric_ones must not exceed metric_total"),
         (("--counts", COUNTS, "--rho", "1.7", "--eta", "0.5"), 3, "between 0 and 1"),
@@ -194,7 +194,7 @@ def test_judges_of_different_rows_and_bins(run: Run, judged: pd.DataFrame) -> No
     rows.to_csv("two.csv", index=False)
     asked = ("alpha", "two.csv", "--human", "passed", "--system", "none", "--json")
     done = run(*asked, "--metric", "one,two")
-    assert "say of a row is its category: 4 of them occur" in done.stderr
+    assert "each combination of one and two is a category: 4 of them occur" in done.stderr
     assert "filled with the mean" not in done.stderr
     alone = json.loads(run(*asked).stdout)["systems"][0]
     assert json.loads(done.stdout)["systems"][0]["sd"] < alone["sd"]
@@ -239,7 +239,7 @@ def test_what_gives_reason_to_ask(run: Run, judged: pd.DataFrame) -> None:
         return str(run(*asked).stderr)
 
     assert "ρ + η ≤ 1" in notes(judge=1 - judged["judge"])
-    assert "says nothing: is the threshold right?" in notes(judge=1)
+    assert "so it carries no information: is the threshold right?" in notes(judge=1)
     assert "are failures left empty?" in notes(passed=judged["passed"].where(judged["passed"] == 1))
     assert "note" not in notes(judge=judged["judge"])
     prior = run("alpha", "--counts", "metric=540/1000")

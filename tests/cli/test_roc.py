@@ -69,7 +69,7 @@ def test_thresholds(run: Run, demo: pd.DataFrame) -> None:
     assert cuts("--strict")[0].startswith("> ")
     assert cuts("--orientation", "comet=-1")[0].startswith("<= ")
     assert cuts("--rule", "information") != cuts()
-    assert "threshold of each system" in run(*args, "--per-system").stdout
+    assert "separate threshold for each system" in run(*args, "--per-system").stdout
 
 
 def test_figure(run: Run, demo: pd.DataFrame, folder: Path) -> None:
@@ -95,7 +95,7 @@ def test_metrics_are_guessed(run: Run) -> None:
         (
             ("pool.csv", "--human", "human", "--metrics", "comet"),
             3,
-            "say which of them are adequate",
+            "say which are adequate",
         ),
         (("pool.csv", "--human", "human", "--adequate", "good"), 2, "'<=0' or '>=0.5'"),
         (("pool.csv", *PLAIN, "--metrics", "comte"), 3, "Did you mean 'comet'"),

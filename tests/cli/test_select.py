@@ -68,7 +68,7 @@ def test_usage_errors(run: Run, args: tuple[str, ...]) -> None:
         (("--budget", "5", "--metrics", "flat"), "is constant"),
         (("--budget", "5", "--cost", "12+0.7*wrds"), "Did you mean 'words'"),
         (("--budget", "5", "--orientation", "chrf=1"), "unknown metric in orientation 'chrf'"),
-        (("--budget", "5", "--score-column", "source"), "two columns 'source'"),
+        (("--budget", "5", "--score-column", "source"), "two columns named 'source'"),
     ],
 )
 def test_data_errors(run: Run, table: pd.DataFrame, args: tuple[str, ...], message: str) -> None:
@@ -91,7 +91,7 @@ def test_gaps_in_metrics(run: Run, table: pd.DataFrame, gap: str, count: int) ->
     guessed = run(*args, "-o", "s.csv").stderr
     told = f"gaps in metrics, filled with the mean of the metric: comet ({count})"
     assert (told in guessed) == (count == 30)
-    assert (", comet (31 gaps). To use one of them all the same, name" in guessed) == (count == 31)
+    assert (", comet (31 gaps). To use one of them anyway, name" in guessed) == (count == 31)
     named = ("--metrics", "comet,bleu")
     assert told in run(*args, "-o", "named.csv", *named).stderr
     full = pd.to_numeric(cells, errors="coerce")

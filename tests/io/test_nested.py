@@ -162,7 +162,7 @@ def test_damaged_datasets_are_refused_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(io.TableError, match="cannot be read as an Arrow file"):
         io.read_file(root)
     part.unlink()
-    with pytest.raises(io.TableError, match="which is not there"):
+    with pytest.raises(io.TableError, match="which is missing"):
         io.read_file(root)
     (root / "state.json").unlink()
     with pytest.raises(io.TableError, match="without Arrow or Parquet"):
