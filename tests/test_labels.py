@@ -1,4 +1,4 @@
-"""Labels that exist: how rows were chosen, tables of all kinds, and what follows from them."""
+"""Existing labels: how rows were chosen, tables of all kinds, and what follows from them."""
 
 import json
 import re
@@ -349,7 +349,7 @@ def test_the_report_states_the_assumption(messy: Path, tmp_path: Path) -> None:
     assert f"fewgold estimate {messy} --human verdict --chosen random" in page
 
 
-# The other commands that take labels that exist
+# Other commands for existing labels
 
 
 def two_versions(how: str, folder: Path, seed: int = 4) -> Path:
@@ -381,6 +381,28 @@ def ran(*words: str | Path) -> dict[str, Any]:
     run = RUN.invoke(app, [*map(str, words), "--json"])
     assert run.exit_code == 0, run.output
     return {**json.loads(run.stdout), "stderr": run.stderr}
+
+
+def test_columns_are_named_for_estimate_and_report_alike(tmp_path: Path) -> None:
+    path = two_versions("random", tmp_path)
+    table = pd.read_csv(path)
+    table.assign(key=[f"k{i:03}" for i in range(len(table))]).to_csv(path, index=False)
+    words = ("--human", "passed", "--metrics", "judge", "--chosen", "random", "--target", "process")
+    named = ("--id", "key", "--document", "conversation")
+    twin = fewgold.estimate_mean(
+        pd.read_csv(path), human="passed", metrics=["judge"], chosen="random", target="process",
+        limits=(0, 1), id="key", document="conversation",
+    )  # fmt: skip
+    found = ran("estimate", path, *words, *named)
+    assert found["se"] == pytest.approx(twin.se)
+    assert found["se"] != pytest.approx(ran("estimate", path, *words, "--document", "none")["se"])
+    page = ran("report", path, *words, *named, "-o", tmp_path / "r.md")
+    assert page["estimate"]["se"] == found["se"]
+    assert page["estimate"]["signature"] == found["signature"]
+    (line,) = page["commands"]
+    assert "--id key" in line and "--document conversation" in line
+    refused = RUN.invoke(app, ["report", str(path), "--document", "conversation"])
+    assert refused.exit_code == 2 and "--document is for tables with labels" in refused.output
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -470,7 +492,7 @@ def test_rows_without_ids_are_never_paired(tmp_path: Path) -> None:
     assert found["pool_size"] == 900
     words = ["compare", str(path), "--human", "passed", "--chosen", "random", *SYSTEM]
     run = RUN.invoke(app, [*words, "--unit", "segment"])
-    assert run.exit_code == 2 and "labels of the same segments" in run.output
+    assert run.exit_code == 2 and "labels on the same segments" in run.output
 
 
 def test_whole_conversations_are_paired_across_systems(tmp_path: Path) -> None:
@@ -515,7 +537,7 @@ def test_a_sheet_knows_how_it_was_drawn(tmp_path: Path) -> None:
     rated.to_csv(tmp_path / "s.csv", index=False)
     for command in ("judge", "compare"):
         run = RUN.invoke(app, [command, str(tmp_path / "s.csv"), "--chosen", "random"])
-        assert run.exit_code == 2 and "a sheet knows how it was drawn" in run.output
+        assert run.exit_code == 2 and "a sheet records how its segments were drawn" in run.output
 
 
 def test_the_report_of_the_process(tmp_path: Path) -> None:

@@ -127,7 +127,8 @@ def root(
     """Score a whole test set from a few human ratings.
 
     [bold]select[/bold] chooses the segments that people should rate. [bold]estimate[/bold] combines
-    their ratings with automatic metrics into a score, with an interval, for all segments.
+    their ratings with automatic metrics into a score, with an interval, for all
+    segments.
     """
 
 

@@ -60,7 +60,7 @@ def alpha(
     by: str | None = option(
         None,
         "COLUMN,…",
-        "Also a rate for each value of a column, such as each language.",
+        "Also estimate the rate for each value of a column, such as each language.",
         panel=_COLUMNS,
     ),
     adequate: str | None = option(
@@ -117,9 +117,10 @@ def alpha(
 ) -> None:
     """Estimate the success rate α with a metric or judge that makes mistakes.
 
-    People rate some outputs as adequate or not; a metric or LLM judge rates all of them. The
-    outputs rated by both show how often the metric is right on adequate outputs ([bold]ρ[/bold])
-    and on inadequate ones ([bold]η[/bold]). This corrects its verdicts on the others.
+    People rate some outputs as adequate or not; a metric or LLM judge rates all
+    of them. The outputs rated by both show how often the metric is right on
+    adequate outputs ([bold]ρ[/bold]) and on inadequate ones ([bold]η[/bold]). These
+    rates correct its verdicts on the others.
 
     [bold]fewgold alpha judged.csv --human passed --metric judge[/bold]
 
@@ -283,11 +284,11 @@ ThresholdRule = Annotated[
 
 def roc(
     file: str = argument(..., "FILE", "Table of human and metric scores; - is CSV on stdin."),
-    human: str = option(..., "COLUMN", "Human scores.", panel=_COLUMNS),
+    human: str = option(..., "COLUMN", "Column of human scores.", panel=_COLUMNS),
     adequate: str | None = option(
         None, "CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."
     ),
-    metrics: str | None = option(None, "A,B,…", "Automatic metrics.", panel=_COLUMNS),
+    metrics: str | None = option(None, "A,B,…", "Columns of metrics or judges.", panel=_COLUMNS),
     system: str | None = option(
         None, "COLUMN", "Column of system names ('none' to use none).", panel=_COLUMNS
     ),
@@ -306,9 +307,9 @@ def roc(
 ) -> None:
     """Show how well metrics separate adequate outputs from the rest.
 
-    A threshold turns a metric into yes or no. ρ is the share of adequate outputs that it then
-    recognises, η the share of inadequate ones. K measures how informative it is (0 to 1). The AUC
-    summarises all thresholds.
+    A threshold turns a metric into yes or no. ρ is the share of adequate
+    outputs that it then recognises, η the share of inadequate ones. K measures
+    how informative it is (0 to 1). The AUC summarises all thresholds.
 
     Example: [bold]fewgold roc rated.csv --human mqm --adequate '<=0'[/bold]
     """

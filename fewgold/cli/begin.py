@@ -57,8 +57,8 @@ def demo(
 ) -> None:
     """Try fewgold on built-in data whose true score is known.
 
-    Example: [bold]fewgold demo --save data[/bold] writes the data, to try other
-    commands on them.
+    Example: [bold]fewgold demo --save data[/bold] writes the data, to try other commands on
+    them.
     """
     import numpy as np
 

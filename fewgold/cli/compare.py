@@ -109,10 +109,10 @@ def compare(
 ) -> None:
     """Compare systems that people rated, and rank them.
 
-    Differences are taken segment by segment, which is far more precise than comparing two scores.
-    Reads a campaign, a sheet of select --shared, or any table with one row per segment and
-    system; an empty score means not rated. For systems with outputs for different inputs, give
-    one file each.
+    Differences are taken segment by segment, which is far more precise than
+    comparing two scores. Reads a campaign, a sheet of select --shared, or any
+    table with one row per segment and system; an empty score means not rated.
+    For systems with outputs for different inputs, give one file each.
 
     Example: [bold]fewgold compare rated.csv --human mqm --system system[/bold]
     """

@@ -40,9 +40,10 @@ def datasets(
 ) -> None:
     """Build the tables of real ratings used in the documentation.
 
-    Clone the public repositories into one folder, each under its own name, and name that folder
-    with --from. Nothing is downloaded. Columns whose repository is missing are left out and
-    listed; the others are checked against checksums.
+    Clone the public repositories into one folder, each under its own name, and
+    name that folder with --from. Nothing is downloaded. Columns whose
+    repository is missing are left out and listed; the others are checked
+    against checksums.
 
     Example: [bold]fewgold datasets build data --from clones[/bold]
     """

@@ -82,6 +82,8 @@ def estimate(
     labels: options.LabelFile = None,
     on: options.LabelKey = None,
     metrics: options.LabelMetrics = None,
+    document: options.LabelDocument = None,
+    texts: options.LabelTexts = None,
     target: options.EstimateTarget = "pool",
     criteria: options.Criteria = None,
     simultaneous: options.Simultaneous = False,
@@ -98,12 +100,7 @@ def estimate(
 
     Existing labels: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
-    several = parse.criteria("--criteria", criteria)
-    if several and human is not None:
-        raise typer.BadParameter(
-            "--human A,B takes the mean of several raters, and --criteria A,B estimates several "
-            "criteria side by side. Give one of the two."
-        )
+    several = rated_study.criteria_asked(criteria, human)
     passing = parse.cut("--share or --adequate", adequate)
     asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
     human = asked.numerator or human
@@ -123,7 +120,8 @@ def estimate(
     found = rated_study.opened(
         file, pool=pool, design=design, human=human, id=id, estimator=estimator, level=level,
         limits=limits, gaps=gaps, waves=waves, chosen=chosen, labels=labels, on=on,
-        metrics=metrics, criteria=several, system=system, quiet=quiet,
+        metrics=metrics, document=document, texts=texts, criteria=several, system=system,
+        quiet=quiet,
     )  # fmt: skip
     partial, rated, made, level = found.partial, found.criteria, found.estimator, found.level
     strategy, seed, in_sheet = found.strategy, found.seed, found.sheet

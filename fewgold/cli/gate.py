@@ -81,15 +81,17 @@ def gate(
 ) -> None:
     """Pass or fail in CI: is the score at least a given bar?
 
-    Exit code 0: at the bar or better; 1: worse; 3: not yet known, with the number of further
-    ratings that would probably decide. The chance of a wrong 0 or 1 is at most 5% (--confidence).
+    Exit code 0: at the bar or better; 1: worse; 3: not yet known, with the
+    number of further ratings that would probably decide. The chance of a wrong
+    0 or 1 is at most 5% (--confidence).
 
     Wrong options exit with 2. Data that cannot be read exit with 3 as well:
     stderr then begins with "error:", and the verdict in --json is "error".
 
     Example: [bold]fewgold gate to_rate.csv --bar 0.85[/bold]
 
-    The last week: [bold]fewgold gate log.csv --chosen random --by date --every week --bar 4[/bold]
+    The last week: [bold]fewgold gate log.csv --chosen random --by date --every week
+    --bar 4[/bold]
     """
     how = "json" if json else output
     try:

@@ -118,8 +118,8 @@ def judge(
 ) -> None:
     """Measure how well an LLM judge or metric agrees with people.
 
-    Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool, with intervals that
-    allow for how the rated segments were chosen.
+    Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool,
+    with intervals that allow for how the rated segments were chosen.
 
     [bold]fewgold judge sheet.csv --judge llm[/bold]
 

@@ -77,7 +77,7 @@ def monitor(
     average_run: float | None = option(
         None,
         "K",
-        "Instead of --alpha: at least K batches on average until a false alarm.",
+        "Instead of --false-alarms: at least K batches on average until one.",
         panel=_ALARM,
         parser=parse.number,
     ),
@@ -168,8 +168,9 @@ def monitor(
 ) -> None:  # fmt: skip
     """Follow a score over time, with an alarm when it drops.
 
-    One score per day, week or release, corrected by the judge. You may look at the intervals and
-    the alarm after every batch without causing more false alarms.
+    One score per day, week or release, corrected by the judge. You may look at
+    the intervals and the alarm after every batch without causing more false
+    alarms.
 
     [bold]fewgold monitor log.csv --chosen random --batch date --every week --drop 0.1[/bold]
 

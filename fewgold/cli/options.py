@@ -185,6 +185,12 @@ LabelKey = Annotated[
     str | None,
     described("COLUMN", "Column, or columns A,B, that match labels to rows.", panel=LABELS),
 ]
+LabelDocument = Annotated[
+    str | None, described("COLUMN", "Column of document names. Default: guessed.", panel=LABELS)
+]
+LabelTexts = Annotated[
+    str | None, described("A,B,…", "Columns of texts. Default: guessed.", panel=LABELS)
+]
 LabelMetrics = Annotated[
     str | None,
     described(

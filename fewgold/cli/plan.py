@@ -163,7 +163,8 @@ def plan(
 
     [bold]fewgold plan --half-width 0.3 --history last_year.csv --human mqm[/bold]
 
-    For pass or fail, also the reverse: which difference can a given number of ratings measure?
+    For pass or fail, also the reverse: which difference can a given number of
+    ratings measure?
 
     [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
 

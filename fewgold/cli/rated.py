@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fewgold.estimator import Estimator
     from fewgold.formats import Criterion
     from fewgold.missing import PartialRatings
+    from fewgold.sheets import Record
 
 Gaps = Annotated[
     Literal["wait", "at-random", "bounds"],
@@ -42,12 +43,24 @@ class RatedStudy(NamedTuple):
     seed: Any
     table: Callable[[], Any]  # the table of the pool, or None; read only if needed
     sheet: str | None  # the sheet, which may have further columns
+    record: Record | None = None  # the side file of the sheet
+
+
+def criteria_asked(criteria: str | None, human: str | None) -> tuple[Criterion, ...]:
+    """The criteria of ``--criteria``, which cannot be combined with ``--human``."""
+    if criteria is not None and human is not None:
+        raise typer.BadParameter(
+            "--human A,B takes the mean of several raters, and --criteria A,B estimates several "
+            "criteria side by side. Give one of the two."
+        )
+    return parse.criteria("--criteria", criteria)
 
 
 def opened(
     file: str, *, pool: str | None, design: str | None, human: str | None, id: str,
     estimator: str | None, level: float | None, limits: str | None, gaps: str, waves: int | None,
     chosen: str | None, labels: str | None, on: str | None, metrics: str | None,
+    document: str | None = None, texts: str | None = None,
     criteria: tuple[Criterion, ...] = (), system: str | None = None, quiet: bool = False,
 ) -> RatedStudy:  # fmt: skip
     """Read the ratings, and choose the matching estimator unless one is named."""
@@ -55,6 +68,7 @@ def opened(
     ends = parse.limits(limits)
     beside: Callable[[], Any] = _no_table
     in_sheet: str | None = None
+    record: Record | None = None
     if input.is_campaign(file):
         from fewgold.campaign import Campaign
         from fewgold.campaign.study import waves_to_use
@@ -62,6 +76,7 @@ def opened(
         own = {
             "--pool": pool, "--design": design, "--human": human, "--limits": limits,
             "--chosen": chosen, "--labels": labels, "--on": on, "--metrics": metrics,
+            "--document": document, "--texts": texts,
         }  # fmt: skip
         options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
         with Campaign(file) as whole:
@@ -85,7 +100,7 @@ def opened(
 
         if pool is not None or design is not None:
             raise typer.BadParameter("--pool and --design are for sheets, --chosen is for tables.")
-        named = options.named(human=human, metrics=metrics)
+        named = options.named(human=human, metrics=metrics, document=document, texts=texts)
         named |= {"id": None if id == "id" else id}
         if criteria:
             rated = input.labelled_criteria(
@@ -104,8 +119,10 @@ def opened(
     else:
         from fewgold import sheets
 
-        if on is not None or metrics is not None:
-            raise typer.BadParameter("--on and --metrics are for tables with labels (--chosen).")
+        if any(said is not None for said in (on, metrics, document, texts)):
+            raise typer.BadParameter(
+                "--on, --metrics, --document and --texts are for tables with labels (--chosen)."
+            )
 
         record, sample = input.open_sheet(file, pool, design, quiet)
         if human is None:
@@ -127,7 +144,7 @@ def opened(
         in_sheet = file
         if "engine" not in record["pool"]:
             beside = partial_function(sheets.pool_table, record, pool)
-    return RatedStudy(partial, rated, made, level, strategy, seed, beside, in_sheet)
+    return RatedStudy(partial, rated, made, level, strategy, seed, beside, in_sheet, record)
 
 
 def _no_table() -> None:

@@ -83,7 +83,7 @@ def reliability(
     population: str | None = option(
         None,
         "D",
-        "Total number of documents, or these for those of the table. Default: unlimited.",
+        "Total number of documents, or 'these' for those of the table. Default: unlimited.",
         panel=_ENOUGH,
     ),
     out: Annotated[
@@ -95,9 +95,9 @@ def reliability(
 ) -> None:
     """Show how a score stabilises as documents are added.
 
-    Standard deviations by bootstrap, a power law fitted to them with x_min and x_max, and how
-    many documents it takes until systems are ranked as with all of them. --half-width answers
-    directly how many documents are enough.
+    Standard deviations by bootstrap, a power law fitted to them with x_min and
+    x_max, and how many documents it takes until systems are ranked as with all
+    of them. --half-width answers directly how many documents are enough.
 
     Example: [bold]fewgold reliability rated.csv --score mqm --half-width 0.3[/bold]
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fewgold.report.comparison_page import ComparisonReport
 
 # Options of the page itself. All others change the numbers, and fewgold estimate has them too.
-_NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
+_OF_PAGE = ("out", "title", "force", "json", "quiet")
 
 
 def report(
@@ -40,11 +40,14 @@ def report(
     adequate: str | None = option(None, "CUT", "Report the share of scores such as '<=0'."),
     limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating, for a sheet."),
     pool: str | None = option(None, "POOL", "New path of the pool of a sheet, if it has moved."),
+    id: options.SheetId = "id",
     human: str | None = option(None, "COLUMN", "Column of labels.", panel=options.LABELS),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
     on: options.LabelKey = None,
     metrics: options.LabelMetrics = None,
+    document: options.LabelDocument = None,
+    texts: options.LabelTexts = None,
     target: options.EstimateTarget = "pool",
     system: options.OneSystem = None,
     by: slices.By = None,
@@ -58,8 +61,9 @@ def report(
 ) -> None:
     """Write the report of a study as one self-contained page.
 
-    It has the score with its interval, what was sampled and why, the ratings saved compared with
-    plain random choice, diagnostics, plots, and how to cite the result.
+    It has the score with its interval, what was sampled and why, the ratings
+    saved compared with plain random choice, diagnostics, plots, and how to cite
+    the result.
 
     Example: [bold]fewgold report study -o report.html[/bold]
     """
@@ -78,11 +82,16 @@ def report(
     of_campaign = input.is_campaign(file)
     if of_campaign and (limits is not None or pool is not None):
         raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
+    if of_campaign and id != "id":
+        options.refuse_for_campaign({"--id": id})
     if of_campaign and target != "pool":
         raise typer.BadParameter(
             "the report of a campaign is about its pool; for --target process use fewgold estimate."
         )
-    of_table = {"--human": human, "--metrics": metrics, "--labels": labels, "--on": on}
+    of_table = {
+        "--human": human, "--metrics": metrics, "--labels": labels, "--on": on,
+        "--document": document, "--texts": texts,
+    }  # fmt: skip
     if chosen is None and (unused := [k for k, v in of_table.items() if v is not None]):
         raise typer.BadParameter(
             f"{unused[0]} is for tables with labels; say how those were chosen: --chosen random."
@@ -92,29 +101,20 @@ def report(
     if system is not None and not of_campaign:
         raise typer.BadParameter("--system is for campaigns of several systems.")
     asked = slices.Asked(by, shrink=shrink, weights=weights, mix=mix)
-    several = parse.criteria("--criteria", criteria)
+    several = rated_study.criteria_asked(criteria, human)
     made: StudyReport | ComparisonReport
-    try:
-        if chosen is not None:
-            if several and human is None:
-                human = several[0].name
-            from fewgold.labels import partial_ratings
-            from fewgold.missing import ratings_for
-            from fewgold.report import study_report
+    study: rated_study.RatedStudy | None = None
 
-            named = options.named(metrics=metrics) | {"human": parse.names(human) or None}
-            found = input.labelled(file, chosen, quiet, labels=labels, on=on, **named)
-            ends = several[0].limits if several else parse.limits(limits)
-            partial = partial_ratings(found, ends)
-            usual = input.estimator_for(estimator, found.pool)
-            ratings = ratings_for(partial if cut is None else partial.cut(cut), usual, gaps)
-            words = options.typed(context, _NOT_ESTIMATING)
-            made = study_report(
-                ratings, usual, strategy=f"labels+{usual.name}", title=title or Path(file).stem,
-                confidence=level or 0.95, unrated=partial.missing.tolist(), target=target,
-                context={"commands": [shlex.join(["fewgold", "estimate", file, *words])]},
-            )  # fmt: skip
-        elif of_campaign:
+    def opened() -> rated_study.RatedStudy:
+        return rated_study.opened(
+            file, pool=pool, design=None, human=human, id=id, estimator=estimator, level=level,
+            limits=limits, gaps=gaps, waves=None, chosen=chosen, labels=labels, on=on,
+            metrics=metrics, document=document, texts=texts, criteria=several, system=system,
+            quiet=quiet or of_campaign,
+        )  # fmt: skip
+
+    try:
+        if of_campaign:
             from fewgold.campaign import Campaign
 
             with Campaign(file) as whole:
@@ -129,33 +129,25 @@ def report(
             from fewgold.missing import ratings_for
             from fewgold.report import study_report
 
-            ends, typed = parse.limits(limits), options.typed(context, _NOT_ESTIMATING)
-            record, sample = input.open_sheet(file, pool, None, quiet=False)
-            several = several or sheets.criteria_of(record)
-            ends = ends or (several[0].limits if several else None)
-            partial = sheets.read_partial(
-                file, sample, score=record["score_column"], limits=ends, gaps=gaps != "wait"
-            )
-            usual = input.estimator_of(record, estimator, sample.pool)
-            ratings = ratings_for(partial if cut is None else partial.cut(cut), usual, gaps)
-            again = shlex.join(["fewgold", "estimate", file, *typed])
+            study = opened()
+            if study.criteria is not None and passing is not None:
+                study = study._replace(criteria=study.criteria.cut(passing))
+            several = () if study.criteria is None else study.criteria.criteria
+            partial = study.partial if cut is None else study.partial.cut(cut)
+            again = shlex.join(["fewgold", "estimate", file, *options.typed(context, _OF_PAGE)])
+            told = {"commands": [again]}
+            if study.record is not None:
+                told["commands"] = [*sheets.commands(file, pool, study.record), again]
+                told["chances"] = study.record.get("chances")
+                told |= {"score": several[0].name} if several else {}
             made = study_report(
-                ratings, usual, strategy=record["strategy"], title=title or Path(file).stem,
-                confidence=level or 0.95, unrated=partial.missing.tolist(), target=target,
-                context={
-                    "commands": [*sheets.commands(file, pool, record), again],
-                    "chances": record.get("chances"),
-                    **({"score": several[0].name} if several else {}),
-                },
+                ratings_for(partial, study.estimator, gaps), study.estimator,
+                strategy=study.strategy, title=title or Path(file).stem, confidence=study.level,
+                unrated=study.partial.missing.tolist(), target=target, context=told,
             )  # fmt: skip
         if several or asked:
-            words = options.typed(context, _NOT_ESTIMATING) if of_campaign and asked else []
-            made = _beside(
-                made, asked, words, file, pool=pool, design=None, human=None if several else human,
-                id="id", estimator=estimator, level=level, limits=limits, gaps=gaps, waves=None,
-                chosen=chosen, labels=labels, on=on, metrics=metrics, criteria=several,
-                system=system, quiet=True,
-            )  # fmt: skip
+            words = options.typed(context, _OF_PAGE) if of_campaign and asked else []
+            made = _beside(made, asked, words, file, id, study or opened(), gaps)
     except DataError as error:
         if error.code == "unrated":
             error.hints["cli"] = (
@@ -171,8 +163,8 @@ def report(
 
 
 def _beside(
-    made: StudyReport | ComparisonReport, asked: slices.Asked, words: list[str], file: str,
-    **told: Any,
+    made: StudyReport | ComparisonReport, asked: slices.Asked, words: list[str], file: str, id: str,
+    study: rated_study.RatedStudy, gaps: str,
 ) -> StudyReport:  # fmt: skip
     """The report, with scores by slice, with other weights, and of all criteria.
 
@@ -186,17 +178,16 @@ def _beside(
             "--shrink, --weights, --mix and --criteria are about one system: name it with "
             "--system. Systems are compared within slices with --by alone."
         )
-    study = rated_study.opened(file, **told)
     if study.criteria is not None:
         side = study.criteria.estimate(
-            study.estimator, told["gaps"], target=made.study.target,
+            study.estimator, gaps, target=made.study.target,
             confidence=made.study.confidence,
         )  # fmt: skip
         made = replace(made, criteria=side)
     if not asked:
         return made
     ratings, chosen, target = made.study.ratings, made.study.estimator, made.study.target
-    column = input.columns_beside(ratings, study.table(), study.sheet, "id")
+    column = input.columns_beside(ratings, study.table(), study.sheet, id)
     omega = None
     if asked.weights is not None or asked.mix is not None:
         mean = slices.reweighted(asked, ratings, chosen, column, target)

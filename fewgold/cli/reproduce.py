@@ -58,8 +58,9 @@ def reproduce(
     """Recompute the tables of a paper and check its findings.
 
     saldias needs the public WMT20 files in the folder that FEWGOLD_DATA names;
-    --demo runs the same on embedded synthetic data. daniken and estrella need no data, but use
-    those files if present; they accept only --draws, --out, --seed and --fail.
+    --demo runs the same on embedded synthetic data. daniken and estrella need
+    no data, but use those files if present; they accept only --draws, --out,
+    --seed and --fail.
 
     Example: [bold]fewgold reproduce saldias --demo --draws 20[/bold]
     """

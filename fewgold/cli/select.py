@@ -131,8 +131,8 @@ def select(
     that they cannot influence the raters. A side file next to the sheet records
     how the segments were drawn. [bold]fewgold estimate[/bold] needs both.
 
-    In a campaign, select draws the first wave, --more adds segments, and
-    --next hands out one segment at a time.
+    In a campaign, select draws the first wave, --more adds segments, and --next
+    hands out one segment at a time.
 
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """

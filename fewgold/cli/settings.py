@@ -76,8 +76,8 @@ def settings(
 ) -> None:
     """Show the settings of a campaign, and change those that may still be changed.
 
-    Settings that could bias the result are fixed once answers arrive. Changes are recorded in the
-    journal with their time.
+    Settings that could bias the result are fixed once answers arrive. Changes
+    are recorded in the journal with their time.
 
     [bold]fewgold settings study[/bold]
 

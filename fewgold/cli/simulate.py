@@ -81,8 +81,9 @@ def simulate(
 ) -> None:
     """Try strategies on data that people have rated in full.
 
-    Each strategy chooses segments, sees their ratings and estimates the score of all segments.
-    This is repeated many times. The true score is known, so the error of every estimate is too.
+    Each strategy chooses segments, sees their ratings and estimates the score
+    of all segments. This is repeated many times. The true score is known, so
+    the error of every estimate is too.
 
     Example: [bold]fewgold simulate rated.csv --human mqm --budgets 5%,10%[/bold]
     """

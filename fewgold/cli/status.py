@@ -36,8 +36,9 @@ def status(
 ) -> None:
     """Show the progress of a campaign.
 
-    What was drawn and rated, the estimate so far, how many ratings the tolerance still takes,
-    whether the stopping rule says stop, and anything odd.
+    What was drawn and rated, the estimate so far, how many ratings the
+    tolerance still takes, whether the stopping rule says stop, and anything
+    odd.
 
     Example: [bold]fewgold status study[/bold]
     """

@@ -46,10 +46,14 @@ Uncertainty = Annotated[
 ]
 HistoryFile = Annotated[
     str | None,
-    described("FILE", "Table of earlier ratings: last year's, or other systems'.", panel=_PANEL),
+    described(
+        "FILE",
+        "Table of earlier ratings, such as last year's or those of other systems.",
+        panel=_PANEL,
+    ),
 ]
 HistoryHuman = Annotated[
-    str | None, described("COLUMN", "Human scores in --history.", panel=_PANEL)
+    str | None, described("COLUMN", "Column of human scores in --history.", panel=_PANEL)
 ]
 Uniform = Annotated[
     float | None,

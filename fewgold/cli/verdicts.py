@@ -80,14 +80,14 @@ def raters(
 ) -> None:
     """Estimate the success rate and the accuracy of each rater.
 
-    No rater is treated as the truth. The agreement between raters shows how often each recognises
-    adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]). Verdicts are 0 and 1, or
-    words such as pass and fail, yes and no.
+    No rater is treated as the truth. The agreement between raters shows how
+    often each recognises adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]).
+    Verdicts are 0 and 1, or words such as pass and fail, yes and no.
 
     [bold]fewgold raters verdicts.csv --raters ann,bob,cleo[/bold]
 
     [bold]fewgold raters answers.csv --rater who --id item --human ok[/bold]
-    """  # fmt: skip
+    """
     from fewgold.bayes import RaterPosterior
 
     level = parse.confidence(confidence)
@@ -189,19 +189,19 @@ def preferences(
 ) -> None:
     """Find out which system people prefer, with a judge's help.
 
-    People judge a random sample of the pairs, and a judge all of them. The pairs judged by both
-    are used to correct the judge's verdicts on the others. Rows without a verdict of the judge '
-        'form a separate category.
+    People judge a random sample of the pairs, and a judge all of them. The
+    pairs judged by both are used to correct the judge's verdicts on the others.
+    Rows without a verdict of the judge form a separate category.
 
-    Three or more systems, compared in pairs, are ranked by the Bradley-Terry model: --systems
-    names the two columns that hold the systems of each row.
+    Three or more systems, compared in pairs, are ranked by the Bradley-Terry
+    model: --systems names the two columns that hold the systems of each row.
 
     [bold]fewgold preferences pairs.csv --human people --judge llm[/bold]
 
     [bold]fewgold preferences arena.csv --human winner --judge gpt --a model_a --b model_b[/bold]
 
     [bold]fewgold preferences arena.csv --human winner --judge gpt --systems model_a,model_b[/bold]
-    """  # fmt: skip
+    """
     from fewgold.bayes import preferences as corrected
 
     level = parse.confidence(confidence)
@@ -317,12 +317,12 @@ def naive(
 ) -> None:
     """Compare raw success rates of metrics with corrected ones.
 
-    naive: the share that the metric calls adequate; own: corrected by the rated rows of the
-    system; pooled: corrected by error rates shared by all systems; transfer: corrected by error
-    rates from the other systems only.
+    naive: the share that the metric calls adequate; own: corrected by the rated
+    rows of the system; pooled: corrected by error rates shared by all systems;
+    transfer: corrected by error rates from the other systems only.
 
     [bold]fewgold naive rated.csv --human mqm --adequate '<=0' --metrics comet,bleurt[/bold]
-    """  # fmt: skip
+    """
     from fewgold.bayes import naive_table
     from fewgold.errors import DataError
 

@@ -75,8 +75,9 @@ def work(
 ) -> None:
     """Show how the raters work, and change how segments reach them.
 
-    Answers, time per answer, attention checks, segments that somebody opened and left, and the
-    agreement of raters over time. Answers to checks never enter the estimate.
+    Answers, time per answer, attention checks, segments that somebody opened
+    and left, and the agreement of raters over time. Answers to checks never
+    enter the estimate.
 
     [bold]fewgold work study[/bold]
 
@@ -258,9 +259,9 @@ def adjudicate(
 ) -> None:
     """List segments on which raters disagree, and settle them.
 
-    A rule set beforehand decides which are settled, so that the score of a segment does not
-    depend on who happened to look. The raters' answers are kept; results and their signature say '
-        'how many scores were settled.
+    A rule set beforehand decides which are settled, so that the score of a
+    segment does not depend on who happened to look. The raters' answers are
+    kept; results and their signature say ' 'how many scores were settled.
 
     [bold]fewgold adjudicate study --differ 20[/bold]
 

@@ -56,13 +56,14 @@ KNOWN_NAMES = frozenset(
     (*ID_NAMES, *DOCUMENT_NAMES, *HUMAN_NAMES, *COST_NAMES, *SYSTEM_NAMES, *POSITION_NAMES,
      *RATER_NAMES, *TIME_NAMES, *TEXT_NAMES, "key", "rate", "comment", "details")
 )  # fmt: skip
-# Parts of names that indicate human scores, and parts that do so unless they belong to a known
-# metric ("COMET-DA", "bert_score").
+# Parts of names that indicate human scores, and parts that do so unless they belong to a judge or
+# a known metric ("Judge score", "COMET-DA", "bert_score").
 _HUMAN_PARTS = {"human", "gold", "rater", "raters", "annotator", "rating", "ratings", "label"}
 _HUMAN_UNLESS_METRIC = {
     "score", "scores", "mqm", "da", "z", "adequacy", "fluency", "likert", "factuality", "factual",
     "faithfulness", "naturalness", "coherence", "engagingness", "errors", "major", "minor",
 }  # fmt: skip
+_METRIC_PARTS = {"judge", "llm", "metric"}
 _POSITION_PARTS = {
     "id", "ids", "position", "pos", "index", "idx", "line", "row", "number", "no", "nr",
 }  # fmt: skip
@@ -119,15 +120,15 @@ def looks_human(name: str, known_metric: bool = False) -> bool:
 
     ``known_metric`` says that the name is a common automatic metric's.
 
-    >>> looks_human("faithfulness"), looks_human("metric.faithfulness")
-    (True, False)
+    >>> looks_human("faithfulness"), looks_human("metric.faithfulness"), looks_human("Judge score")
+    (True, False, False)
     """
     if str(name).startswith(METRIC):
         return False
     words = set(parts(name))
     if plain(name).startswith("human") or words & _HUMAN_PARTS:
         return True
-    if known_metric:
+    if known_metric or words & _METRIC_PARTS:
         return False
     return plain(name) in HUMAN_NAMES or bool(words & _HUMAN_UNLESS_METRIC)
 
@@ -463,12 +464,9 @@ def roles(
     left: dict[str, LeftOut] = {}
     if "metrics" not in listed and "metrics" not in banned:
         systems = None if chosen["system"] is None else np.array(labels(chosen["system"]))
-        numbering = {
-            part.strip() for part in (id or "").split(",")
-        }  # part of an id made of several columns
-        listed["metrics"], left = _metrics(
-            [n for n in free() if n not in numbering], cells, fill, systems
-        )
+        joined = {part.strip() for part in (id or "").split(",")}  # columns of a joined id
+        rest = [n for n in free() if n not in joined]
+        listed["metrics"], left = _metrics(rest, cells, fill, systems)
         guessed["metrics"] = ", ".join(listed["metrics"]) or "none"
     if human is None and people:
         guessed["human"] = ", ".join(people)
@@ -599,9 +597,8 @@ def with_ids(found: Roles) -> tuple[NDArray[Any], list[str]]:
         return np.array(rows), ["there is no column of ids, so rows are identified by their number"]
     first = labels(found.id)
     for other in (None, found.system, found.document):
-        both = (
-            first if other is None else list(map(":".join, zip(labels(other), first, strict=True)))
-        )
+        more = [] if other is None else [labels(other)]
+        both = list(map(":".join, zip(*more, first, strict=True)))
         if len(set(both)) == len(both) and all(first):
             return np.array(both), []
     note = f"{found.id} is not unique, so rows are identified by their number"
@@ -700,11 +697,8 @@ def human_columns(names: Sequence[str]) -> list[str]:
     >>> human_columns(["is_human", "mqm", "n_major", "wmt20-comet-da", "bb_MoverScore"])
     ['mqm']
     """
-
-    def known(name: str) -> bool:
-        return known_orientation(name, np.empty(0)) is not None
-
-    found = [n for n in names if looks_human(n, known(n)) and parts(n)[:1] != ["is"]]
+    common = {n for n in names if known_orientation(n, np.empty(0)) is not None}
+    found = [n for n in names if looks_human(n, n in common) and parts(n)[:1] != ["is"]]
     return [n for n in found if not set(parts(n)) & _COUNTED] or found
 
 

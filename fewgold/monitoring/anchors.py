@@ -151,8 +151,8 @@ def judge_drift(
         Columns of judges, numbers or words such as pass and fail; or of people who rated the
         anchors again, to test whether the raters have changed.
     human
-        Column of a trusted score of each item. Adds each judge's distance from people, |judge − '
-            'human|.
+        Column of a trusted score of each item. Adds each judge's distance from people,
+        |judge − human|.
     every
         Groups dates by day, week or month.
     reference

@@ -79,8 +79,8 @@ class Monitoring:
         Whether each batch is compared with all earlier ones.
     reference, baseline_value, baseline_se
         The score that counts as "not worse" (the target, or the conservative bound of the
-        baseline), and the baseline's own score and standard error. For a growing baseline all '
-            'describe the mean of the batches before the drop (or of all batches).
+        baseline), and the baseline's own score and standard error. For a growing baseline all
+        describe the mean of the batches before the drop (or of all batches).
     drop, false_alarms
         The drop to which the alarm is tuned, and how rare false alarms are.
     alarm, judge_alarm

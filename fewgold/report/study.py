@@ -194,8 +194,8 @@ def correlations(ratings: Ratings, confidence: float = 0.95) -> pd.DataFrame:
 def pulls(estimate: LinearEstimate, count: int = 5) -> pd.DataFrame:
     """The rated segments that move the estimate most, and by how much.
 
-    ``pull`` is the weight times the difference of the segment's residual from the mean residual, '
-        'so that pulls sum to 0. ``share`` is its part of the sum of squared pulls.
+    ``pull`` is the weight times the difference of the segment's residual from the mean residual,
+    so that pulls sum to 0. ``share`` is its part of the sum of squared pulls.
     """
     import pandas as pd
 
@@ -452,8 +452,8 @@ class StudyNumbers:
         """Agreement of raters on the rated segments, and whether their answers determine the
         ratings.
 
-        They do if each rating is the mean of its raters' last, first or averaged answers. Only '
-            'then do they show the error that other raters would make.
+        They do if each rating is the mean of its raters' last, first or averaged answers. Only
+        then do they show the error that other raters would make.
         """
         answers, ids = self.answers, {str(i): i for i in self.ratings.sample.ids.tolist()}
         if answers is None:

@@ -71,9 +71,9 @@ def test_every_option_of_select_is_tried() -> None:
 
 
 def test_every_option_of_report_is_one_of_estimate() -> None:
-    from fewgold.cli.report import _NOT_ESTIMATING
+    from fewgold.cli.report import _OF_PAGE
 
-    assert options_of("report") - set(_NOT_ESTIMATING) <= options_of("estimate")
+    assert options_of("report") - set(_OF_PAGE) <= options_of("estimate")
 
 
 @pytest.fixture
@@ -269,9 +269,9 @@ def test_the_report_of_a_campaign_does_its_estimate_again(
     assert {k: made[k] for k in page["estimate"]} == page["estimate"]
     tried = {"gaps", "estimator", "confidence", "adequate", "by"}
     # Campaigns of several systems or criteria, and larger slices: tests of their own.
-    of_others = {"system", "criteria", "shrink"}
+    of_others = {"system", "criteria", "shrink", "weights", "mix"}
     sheets_only, of_the_page = (
-        {"limits", "pool", "target"},
+        {"limits", "pool", "target", "id"},
         {"out", "title", "force", "json", "quiet"},
     )
     labels = {
@@ -279,6 +279,8 @@ def test_the_report_of_a_campaign_does_its_estimate_again(
         "chosen",
         "metrics",
         "labels",
+        "document",
+        "texts",
         "on",
     }  # of a table that people labelled, not of a campaign
     assert options_of("report") == tried | of_others | sheets_only | of_the_page | labels

@@ -42,7 +42,7 @@ def test_sheets_without_names_are_two_people_if_one_says_so(run: Run) -> None:
     assert json.loads(made.stdout)["count"] == 5
     _fill(4, "c.csv")
     run("import", "study", "c.csv", "--by", "bob")
-    assert "as many raters" in run(
+    assert "enough raters" in run(
         "export", "study", "-o", "v.csv", "--what", "incomplete", code=3
     ).stderr  # fmt: skip
 

@@ -74,7 +74,7 @@ def test_from_a_table_of_systems_to_a_ranking(run: Run, systems: pd.DataFrame) -
     assert [row["system"] for row in each["systems"]] == list(SYSTEMS)
     one = json.loads(run("estimate", "study", "--system", "skylark", "--json").stdout)
     assert one["value"] == each["systems"][1]["value"] and one["n"] == 20
-    assert "Differences are surer" in run("estimate", "study").stdout
+    assert "Differences are more precise" in run("estimate", "study").stdout
     more = json.loads(run("select", "study", "--more", 10, "--json").stdout)
     assert (more["n"], more["outputs"], more["sampled"]) == (10, 30, 30)
     rate("study", systems)
@@ -104,7 +104,7 @@ def test_reports(run: Run, systems: pd.DataFrame) -> None:
 def test_a_sample_of_its_own_for_each(run: Run, systems: pd.DataFrame) -> None:
     run("init", "study", "outputs.csv", "--unshared", *LIMITS)
     chosen = run("select", "study", "--budget", 15).stdout
-    assert "Chose 45 of 180 outputs, each of 3 systems by itself" in chosen
+    assert "Chose 45 of 180 outputs, separately for each of 3 systems" in chosen
     rate("study", systems)
     found = json.loads(run("compare", "study", "--json").stdout)
     assert [row["system"] for row in found["ranking"]] == list(SYSTEMS)

@@ -165,8 +165,8 @@ def test_a_table_on_stdin(run, systems) -> None:
         (("twice.csv",), 3, "has more than one row for the system"),
         (("systems.csv", "--target", "all"), 2, "--target"),
         (("systems.csv", "--level", "2"), 2, "--level must be like 0.05 or 5%"),
-        (("systems.csv", "--pool", "x.csv"), 2, "--pool belongs to a sheet"),
-        (("sheet.csv", "--system", "model"), 2, "brings the columns with it"),
+        (("systems.csv", "--pool", "x.csv"), 2, "--pool is for a sheet"),
+        (("sheet.csv", "--system", "model"), 2, "says what the columns are"),
         (("sheet.csv", "--human", "points"), 3, "has no column 'points'"),
         (("gone.csv",), 3, "there is no file"),
         (("single.csv",), 3, "holds one system only. Get its score"),
@@ -272,8 +272,8 @@ def test_a_sheet_for_each_system(run) -> None:
     assert sign * row["difference"] == pytest.approx(old["value"] - new["value"])
     assert row["se"] == pytest.approx(np.hypot(old["se"], new["se"]))
     for files, sentence in (
-        (["old.csv", "new_sheet.csv"], "but not both"),
-        ([*sheets, "--target", "process"], "--target does not go with"),
+        (["old.csv", "new_sheet.csv"], "not both"),
+        ([*sheets, "--target", "process"], "--target cannot be used with"),
         (["old.csv", "old.csv"], "a name of its own"),
     ):
         said = run("compare", *files, code=2).output.replace("│", " ")

@@ -54,7 +54,7 @@ def test_a_table(run: Run, judged: Path) -> None:
     result = run("judge", "judged.csv", "--human", "passed", "--judges", "llm,sure")
     assert "llm against people: 80 of 240 segments rated" in result.stdout
     assert "difference between judges" in result.stdout
-    assert "taken as a random part" in result.stderr
+    assert "taken as a random sample" in result.stderr
     rows = run("judge", "judged.csv", "--judge", "llm", "--format", "csv", "-q").stdout
     assert rows.startswith("judge,measure,rated,value,se,low,high\nllm,people,80,")
     latex = run("judge", "judged.csv", "--judge", "llm", "--format", "latex", "-q").stdout
@@ -65,7 +65,7 @@ def test_a_table(run: Run, judged: Path) -> None:
 
 def test_disagreements_are_listed(run: Run, judged: Path) -> None:
     text = run("judge", "judged.csv", "--judge", "sure", "--disagreements", "2", "-q").stdout
-    assert "disagreements with sure, the largest first:" in text
+    assert "disagreements with sure, largest first:" in text
     assert text.count("output: =say") == 2
     run("judge", "judged.csv", "--judge", "sure", "-o", "wrong.csv", "-q")
     listed = pd.read_csv("wrong.csv")
@@ -139,7 +139,7 @@ def test_calibrated_scores_are_written(run: Run, judged: Path) -> None:
     for code, more, sentence in (
         (2, ("--calibrate", "new.csv"), "'new.csv' exists"),
         (2, ("--calibrate", "new.txt"), "--calibrate writes a .csv"),
-        (2, ("--calibration", "isotonic"), "add that"),
+        (2, ("--calibration", "isotonic"), "needs --calibrate FILE.csv"),
         (3, ("--calibrate", "b.csv", "--calibration", "magic"), "unknown calibration 'magic'"),
     ):
         failed = run("judge", "judged.csv", "--judge", "sure", *more, code=code)

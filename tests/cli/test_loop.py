@@ -111,7 +111,7 @@ def test_top_up_of_the_rest_is_a_census(run: Run, rate: Rate, table: pd.DataFram
 def test_top_up_refuses_other_columns_and_gaps(run: Run, rate: Rate) -> None:
     run("select", "pool.csv", "--budget", 20, "-o", "s.csv")
     more = ("select", "pool.csv", "--given", "s.csv", "--budget", 5, "-o", "more.csv")
-    assert "--given brings the columns" in run(*more, "--id", "segment", code=2).stderr
+    assert "--given already has the columns" in run(*more, "--id", "segment", code=2).stderr
     assert "20 ids have no score" in run(*more, code=3).stderr
     rate("s.csv")
     run(*more)

@@ -78,19 +78,19 @@ def test_percent_is_a_share(run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "problem"),
     [
-        (("--sd", 2), 2, "say what is wanted"),
-        (("--half-width", 1, "--difference", 1, "--sd", 2), 2, "say what is wanted"),
+        (("--sd", 2), 2, "say what you want"),
+        (("--half-width", 1, "--difference", 1, "--sd", 2), 2, "say what you want"),
         (("--half-width", 1), 2, "got none"),
         (("--half-width", 1, "--sd", 2, "--limits", "0,5"), 2, "--limits and --sd"),
         (("--half-width", -1, "--sd", 2), 3, "must be a positive number"),
         (("--difference", 1, "--sd", 2, "--power", "2"), 2, "--power must be"),
         (("--half-width", 1, "--limits", "5"), 2, "--limits must be"),
         (("--half-width", 1, "--sd", 2, "--strategies", "docs-opt+mean"), 3, "history"),
-        (("--half-width", 1, "--pilot", "none.csv"), 3, "takes a sheet of fewgold select"),
+        (("--half-width", 1, "--pilot", "none.csv"), 3, "takes a rated sheet of fewgold select"),
         (("--half-width", 1, "--alpha", 0.5, "--rho", 0.9), 3, "give both rates of the metric"),
         (("--budget", 100), 2, "--metric-cost"),
-        (("--half-width", 1, "--sd", 2, "--assurance", 0.8), 2, "--assurance goes with --pilot"),
-        (("--difference", 1, "--history", "pool.csv"), 3, "differences of two systems"),
+        (("--half-width", 1, "--sd", 2, "--assurance", 0.8), 2, "--assurance needs --pilot"),
+        (("--difference", 1, "--history", "pool.csv"), 3, "several systems"),
         (("--half-width", "5%", "--sd", 2), 2, "in the units of the scores; got '5%'"),
         (("--half-width", "wide", "--sd", 2), 2, "--half-width must be like 0.5"),
         (("--half-width", "wide", "--alpha", 0.5), 2, "--half-width must be like 0.05 or 5%"),
@@ -202,7 +202,7 @@ def test_metric_ratings_for_a_difference(run: Run) -> None:
     got = json.loads(run("plan", "--human-ratings", "700", *study, "--json").stdout)["sizes"]
     assert got == [{"human": 700, "metric": 4131}]
     text = run("plan", "--human-ratings", 700, *study).stdout
-    assert "700 human ratings and 4131 metric-only ratings" in text
+    assert "700 human ratings and 4131 ratings by the metric alone" in text
 
 
 def test_what_was_known_of_the_judge(run: Run) -> None:
@@ -255,7 +255,7 @@ def test_shares_from_a_pilot_and_a_history(run: Run, rate: Rate, table: pd.DataF
     [
         (("--human-ratings", 100), "give the success rate that you expect with --alpha"),
         (("--human-ratings", "1.5", "--alpha", 0.5), "must be whole numbers such as 100"),
-        (("--bias", "--half-width", 1, "--sd", 2), "--bias goes with --human-ratings"),
+        (("--bias", "--half-width", 1, "--sd", 2), "--bias needs --human-ratings"),
         (("--adequate", ">=4", "--sd", 2, "--half-width", 1), "--adequate cuts the scores of"),
         (("--half-width", "5%", "--alpha", 0.5, "--metric-ratings", "1,2"), "give one number"),
         (("--half-width", 1, "--sd", 2, "--size", 9, "--have", 10), "is more than the 9 segments"),

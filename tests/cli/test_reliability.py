@@ -152,7 +152,7 @@ def test_ids_that_systems_do_not_share(run: Run, demo: pd.DataFrame) -> None:
         (("demo.csv", "--score", "bleu", "--orders", "many"), 2, "--orders must be"),
         (("demo.csv", "--score", "bleu", "--at", "few"), 2, "--at must be like"),
         (("demo.csv", "--score", "bleu", "--at", "500"), 3, "from 1 to 20"),
-        (("demo.csv", "--score", "bleu", "--against", "human"), 2, "go with --half-width"),
+        (("demo.csv", "--score", "bleu", "--against", "human"), 2, "need --half-width"),
         (("demo.csv", "--score", "bleu", "--half-width", "1", "--against", "x"), 3, "system 'x'"),
         (("demo.csv", "--score", "bleu", "--half-width", "-1"), 3, "must be above 0"),
         (

@@ -61,7 +61,7 @@ def test_slices_and_weights_of_a_new_test_set(run, answers) -> None:
         assert f"## The {told['weighted']['quantity']}" in page
         assert told["commands"][-1].endswith(" ".join(other))
     wrong = run("estimate", "answers.csv", *asked[:-4], *asked[-4:], "--total", code=2).output
-    assert "sum over the segments" in " ".join(wrong.split())
+    assert "adds up the segments" in " ".join(wrong.split())
 
 
 def test_criteria_of_labels(run, answers) -> None:

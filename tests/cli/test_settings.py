@@ -68,11 +68,11 @@ def test_none_takes_a_setting_away(run: Run, study: str) -> None:
 
 def test_what_cannot_be_is_refused(run: Run, study: str) -> None:
     for code, options, said in (
-        (2, ("--ends", "useless"), "names both ends"),
+        (2, ("--ends", "useless"), "must name both ends"),
         (3, ("--tolerance", "70"), "half of the scale"),
         (3, ("--instructions", "nowhere.md"), "there is no file"),
         (3, ("--show", "everything"), "everything"),
-        (2, ("--higher-is-better", "--no-direction"), "goes without"),
+        (2, ("--higher-is-better", "--no-direction"), "cannot be combined"),
     ):
         refused = run("settings", study, *options, code=code)
         assert said in " ".join(refused.output.split()), options

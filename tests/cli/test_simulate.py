@@ -74,7 +74,7 @@ def test_several_systems(run: Run, table: pd.DataFrame) -> None:
     both = pd.concat([table, table.assign(model="beta", human=table["human"] + 1)])
     both.to_csv("both.csv", index=False)
     done = run("simulate", "both.csv", "--human", "human", *QUICK)
-    assert "each model is a pool of its own" in done.stderr
+    assert "each model is a separate pool" in done.stderr
     assert done.stdout.startswith("2 pools × 2 budgets")
     assert run("simulate", "both.csv", *QUICK, "--by", "model", "-q").stdout == done.stdout
 
@@ -93,7 +93,7 @@ def test_embedded_data(run: Run) -> None:
         (("pool.csv", "--strategies", "docs-porp"), 3, "docs-prop"),
         (("pool.csv", "--budgets", "5%:50%"), 2, "5%:50%:5%"),
         (("pool.csv", "--budgets", "much"), 2, "--budget"),
-        (("pool.csv", "--budgets", "50%:5%:5%"), 2, "smaller to the larger"),
+        (("pool.csv", "--budgets", "50%:5%:5%"), 2, "from small to large"),
         (("pool.csv", "--bounds", "hofding"), 3, "hoeffding"),
         (("pool.csv", "--resume"), 2, "--out"),
         (("pool.csv", "--backend", "spark"), 3, "loky"),

@@ -72,7 +72,7 @@ def test_other_answers(run: Run, sheet: pd.DataFrame) -> None:
     ("options", "sentence"),
     [
         (("--by", "nope"), "unknown column 'nope'"),
-        (("--shrink",), "go with slices"),
+        (("--shrink",), "need slices"),
         (("--total", "--quantile", "0.5"), "give one of"),
         (("--by", "lang", "--mix", "de=1"), "fr have none"),
         (("--by", "lang", "--gaps", "bounds", "--limits", "0,100"), "whole pool only"),

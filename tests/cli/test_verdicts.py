@@ -82,8 +82,8 @@ def test_one_row_per_answer_is_the_same(run: Run) -> None:
 
 def test_slips_of_raters(run: Run) -> None:
     verdicts().to_csv("v.csv", index=False)
-    assert "say where the verdicts are" in _said(run("raters", "v.csv", code=2))
-    assert "goes with --id" in _said(run("raters", "v.csv", "--rater", "ann", code=2))
+    assert "name the columns of the verdicts" in _said(run("raters", "v.csv", code=2))
+    assert "needs --id" in _said(run("raters", "v.csv", "--rater", "ann", code=2))
     assert "column 'bo'" in _said(run("raters", "v.csv", "--raters", "ann,bo", code=3))
     said = _said(run("raters", "v.csv", "--raters", "item", code=3))
     assert "must be 0 or 1; got 2" in said and "--adequate" in said
@@ -207,5 +207,5 @@ def test_several_systems_are_ranked(run: Run, folder: Path) -> None:
     assert "ant preferred to cow" in text and "100 of 300 pairs judged by people" in text
     assert run(*asked, "--format", "csv").stdout.startswith("system,strength,se,low,high,share")
     assert "--systems takes two columns" in _said(run(*asked[:-1], "model_a", code=2))
-    assert "goes with --systems" in _said(run(*asked[:-2], "--chosen", "random", code=2))
+    assert "needs --systems" in _said(run(*asked[:-2], "--chosen", "random", code=2))
     assert "name two systems" in _said(run(*asked, "--a", "ant", code=2))

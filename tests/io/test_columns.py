@@ -11,16 +11,20 @@ from fewgold.io.columns import clear_human, human_columns, roles
 
 
 @pytest.mark.parametrize(
-    "name", ["bb_MoverScore", "bb_wmt20-comet-da", "bert_score", "UniEval_naturalness", "COMET-DA"]
-)
+    "name",
+    ["bb_MoverScore", "bb_wmt20-comet-da", "bert_score", "UniEval_naturalness", "COMET-DA",
+     "Judge score", "judge_score", "llmScore", "BLEURT Score"],
+)  # fmt: skip
 def test_known_metrics_are_not_taken_for_human_scores(name: str) -> None:
     assert human_columns([name, "mqm"]) == ["mqm"]
     assert human_columns([name]) == []
 
 
 @pytest.mark.parametrize(
-    "name", ["mqm", "human_overall", "z_score", "factuality", "rater1", "gold", "raterA_comet"]
-)
+    "name",
+    ["mqm", "human_overall", "z_score", "factuality", "rater1", "gold", "raterA_comet",
+     "human judge score"],
+)  # fmt: skip
 def test_human_scores(name: str) -> None:
     assert human_columns([name, "comet", "words"]) == [name]
 

@@ -111,7 +111,7 @@ def test_what_cannot_be_told_says_why() -> None:
         "one rating does not show": rated(n=1),
         "9 ratings are too few": rated(n=9),
         "is biased": rated("docs-prop-printed+mean"),
-        "no spread": Ratings(rated().sample, np.ones(100)),
+        "do not vary": Ratings(rated().sample, np.ones(100)),
     }
     for why, ratings in cases.items():
         result = saved(ratings, Mean().estimate(ratings))

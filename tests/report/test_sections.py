@@ -365,5 +365,5 @@ def test_a_section_without_markdown_says_so() -> None:
         def body(self) -> str:
             return "<hr>"
 
-    with pytest.raises(DataError, match=r"'x' \(Rule\) cannot stand in a Markdown document"):
+    with pytest.raises(DataError, match=r"'x' \(Rule\) cannot be written as Markdown"):
         report.markdown("t", sections=[Rule("x")])

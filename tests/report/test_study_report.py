@@ -96,7 +96,7 @@ def test_the_numbers_are_those_of_the_estimate() -> None:
 
 def test_what_was_sampled_is_told() -> None:
     text = demo().markdown()
-    assert "Sampler `docs-balanced`: Segments were drawn at random so that their metrics" in text
+    assert "Sampler `docs-balanced`: Segments were drawn at random, with equal chances" in text
     assert "Estimator `ridge`: The mean of the ratings was corrected" in text
     assert "Every segment had the same chance of being rated, 0.05. Seed: 7." in text
     other = demo("docs-opt+mean").markdown()
@@ -183,7 +183,7 @@ def test_constant_ratings(limits: tuple[float, float] | None) -> None:
     report = study_report(ratings, strategy("random+ridge", pool), strategy="random+ridge")
     text = report.markdown()
     assert "All ratings are equal" in text
-    assert "no spread to go by" in text
+    assert "ratings do not vary" in text
     assert ("unknown (too few ratings)" in text) == (limits is None)
     assert report.html()
 

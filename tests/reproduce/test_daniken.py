@@ -305,7 +305,7 @@ def test_command_gate(made: DanikenReproduction, monkeypatch: pytest.MonkeyPatch
 def test_command_usage(option: str) -> None:
     result = run(option)
     assert result.exit_code == 2
-    assert "goes with saldias" in result.stderr
+    assert "is only for saldias" in result.stderr
 
 
 # Systems by human ratings: Tables 5.1 to 5.7 of the thesis -----------------------------------
