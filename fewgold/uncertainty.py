@@ -37,7 +37,7 @@ class SpreadColumn:
             what = "from 0 to 1" if self.kind == "probability" else "of at least 0"
             first = list(ids)[int(bad.argmax())]
             raise DataError(
-                f"the uncertainty must be a number {what} in every row of {self.name!r}; rows "
+                f"the uncertainty needs a number {what} in every row of {self.name!r}; rows "
                 f"without one: {int(bad.sum())}, first that of id {first}.",
                 hints={
                     "cli": "Fill them in, or leave out --uncertainty.",

@@ -288,7 +288,7 @@ def test_a_column_of_the_uncertainty_makes_chances_uneven(
     fields = form_of(page.text, where)
     assert fields["uncertainty"] == [""]
     assert "Known:" in told(owner.post(where, data=fields | {"uncertainty": "none-such"}))
-    assert "must be a number" in told(owner.post(where, data=fields | {"uncertainty": "source"}))
+    assert "needs a number" in told(owner.post(where, data=fields | {"uncertainty": "source"}))
     page = owner.post(where, data=fields | {"uncertainty": column})
     assert page.url.path.endswith("/plan"), told(page)
     assert form_of(owner.get(where).text, where)["uncertainty"] == [column]
