@@ -157,7 +157,7 @@ def main() -> None:
         systems = real_systems(name)[: options.systems]
         lines += study(name, systems, options.draws, options.whole)
     part = "all" if options.whole else "half of the"
-    print(f"The pool is {part} documents, 95 %, {options.draws} draws a system\n")
+    print(f"The pool is {part} documents, 95 %, {options.draws} draws per system\n")
     heads = ["rated", "saved", "saved, worst", "held", "held, worst", "within"]
     table(["", "rule", "tolerance", *heads], lines, left=2)
 

@@ -193,7 +193,7 @@ def main() -> None:
             name, options.systems, budgets, options.draws, names, options.n_jobs, options.history,
             options.columns,
         )  # fmt: skip
-        print(f"{name}: error reduction over `random+mean` in %, {options.draws} draws a system\n")
+        print(f"{name}: error reduction over `random+mean` in %, {options.draws} draws per system\n")
         show(cells)
 
 

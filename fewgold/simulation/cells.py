@@ -7,6 +7,7 @@ strategies that share a sampler, and finished cells can be kept in a `CellStore`
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
 import json
@@ -518,8 +519,11 @@ class CellStore:
 
 # Digests of everything a cell depends on: data, settings and code ---------------------------------
 
-# These parts display results and do not affect them.
-_SHOWN = ("cli", "plots", "report", "reproduce", "web")
+# These parts read and display data and results, and no cell depends on them.
+_AROUND = (
+    *("campaign", "cli", "doctor", "formats", "plots", "report", "reproduce", "web"),
+    *("sheets.py", "shared_sheets.py"),
+)
 
 
 def digest(*parts: Any) -> str:
@@ -595,6 +599,17 @@ def _own_code() -> str:
     root = Path(fewgold.__file__).parent
     found = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in _SHOWN:
-            found.update(path.read_bytes())
+        if path.relative_to(root).parts[0] not in _AROUND:
+            found.update(_meaning(path.read_bytes()))
     return found.hexdigest()
+
+
+def _meaning(source: bytes) -> bytes:
+    """Code without comments, docstrings and layout, so that a plainer sentence keeps the cells."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                del node.body[0]
+    return ast.dump(tree).encode()

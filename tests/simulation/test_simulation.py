@@ -28,7 +28,7 @@ from fewgold.estimate import Interval
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import ByColumn, Cost, Sampler, SimpleRandom, Stratified
 from fewgold.simulation import result, studies_from_table
-from fewgold.simulation.cells import Score, over_known, ratio
+from fewgold.simulation.cells import Score, _own_code, over_known, ratio
 from fewgold.simulation.studies import Study
 from fewgold.testing import toy_pool
 from reference.simulation import figures, one_by_one
@@ -374,6 +374,34 @@ def test_cells_of_other_code_or_columns_are_not_used(tmp_path: Path, monkeypatch
         stored = fg.simulate(pool, gold, {"t": theirs.Theirs()}, [30], draws=20, store=tmp_path)
         assert stored.to_frame()["bias"].iloc[-1] == pytest.approx(shift, abs=0.5)
     assert len(pickles) == 1  # all but the code is the same
+
+
+def test_cells_depend_on_what_the_code_does(tmp_path: Path, monkeypatch: Any) -> None:
+    """Not on comments, docstrings and layout, nor on parts that only read or display."""
+    pool, gold = _toy()
+    package, store = tmp_path / "fewgold", tmp_path / "cells"
+    (package / "formats").mkdir(parents=True)
+    files = {"mean.py": "def mean(x):\n    return sum(x) / len(x)\n", "formats/csv.py": "a = 1\n"}
+    plainer = (
+        '"""Means."""\n\ndef mean(x):\n    """The mean."""\n    return sum(x)/len(x)  # of all\n'
+    )
+    monkeypatch.setattr(fg, "__file__", str(package / "__init__.py"))
+    try:
+        for changed, cells in (
+            ({}, 1),
+            ({"mean.py": plainer}, 1),
+            ({"formats/csv.py": "a = 2\n"}, 1),
+            ({"mean.py": "def mean(x):\n    return sum(x) / (len(x) - 1)\n"}, 2),
+            ({"other.py": "a = 1\n"}, 3),
+        ):
+            files |= changed
+            for name, text in files.items():
+                (package / name).write_text(text)
+            _own_code.cache_clear()
+            fg.simulate(pool, gold, ["random"], [12], draws=4, store=store)
+            assert len(list(store.glob("cell-*.json"))) == cells, changed
+    finally:
+        _own_code.cache_clear()
 
 
 THEIRS = """
