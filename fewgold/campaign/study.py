@@ -555,8 +555,8 @@ class Campaign:
     def report(self, gaps: str = "wait", **options: Any) -> StudyReport | ComparisonReport:
         """The report of the campaign. Write it with ``.write("report.html")``.
 
-        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. With several systems it
-        reports their comparison, with the options ``confidence``, ``title`` and ``by`` (slices);
+        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. With several systems
+        it reports their comparison, with the options ``confidence``, ``title`` and ``by`` (slices);
         ``of("A").report()`` is about one of them.
         """
         if self.systems:
@@ -571,7 +571,7 @@ class Campaign:
         return tasks(self, which, context, masked)
 
     def tasks_for(
-        self, raters: Sequence[str], which: str = "unrated", *, context: int = 2
+        self, raters: str | Sequence[str], which: str = "unrated", *, context: int = 2
     ) -> dict[str, Tasks]:
         """Segments for each of some raters, in a different random order for each.
 
@@ -579,7 +579,7 @@ class Campaign:
         documents stay together. With outputs side by side, left and right are random for each
         rater.
         """
-        return tasks_for(self, handout.raters_of(list(raters)), which, context)
+        return tasks_for(self, handout.raters_of(list(as_names(raters))), which, context)
 
 
 def next_place(campaign: Campaign, rater: str, hold: float | None = None) -> int | None:

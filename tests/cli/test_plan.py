@@ -90,7 +90,7 @@ def test_percent_is_a_share(run: Run) -> None:
         (("--half-width", 1, "--alpha", 0.5, "--rho", 0.9), 3, "give both rates of the metric"),
         (("--budget", 100), 2, "--metric-cost"),
         (("--half-width", 1, "--sd", 2, "--assurance", 0.8), 2, "--assurance goes with --pilot"),
-        (("--difference", 1, "--history", "pool.csv"), 3, "differences of two systems"),
+        (("--difference", 1, "--history", "pool.csv"), 3, "two systems rated on the same segments"),
         (("--half-width", "5%", "--sd", 2), 2, "in the units of the scores; got '5%'"),
         (("--half-width", "wide", "--sd", 2), 2, "--half-width must be like 0.5"),
         (("--half-width", "wide", "--alpha", 0.5), 2, "--half-width must be like 0.05 or 5%"),
@@ -202,7 +202,7 @@ def test_metric_ratings_for_a_difference(run: Run) -> None:
     got = json.loads(run("plan", "--human-ratings", "700", *study, "--json").stdout)["sizes"]
     assert got == [{"human": 700, "metric": 4131}]
     text = run("plan", "--human-ratings", 700, *study).stdout
-    assert "700 human ratings and 4131 metric-only ratings" in text
+    assert "700 human ratings and 4131 ratings by the metric alone" in text
 
 
 def test_what_was_known_of_the_judge(run: Run) -> None:

@@ -68,7 +68,7 @@ def test_usage_errors(run: Run, args: tuple[str, ...]) -> None:
         (("--budget", "5", "--metrics", "flat"), "is constant"),
         (("--budget", "5", "--cost", "12+0.7*wrds"), "Did you mean 'words'"),
         (("--budget", "5", "--orientation", "chrf=1"), "unknown metric in orientation 'chrf'"),
-        (("--budget", "5", "--score-column", "source"), "two columns 'source'"),
+        (("--budget", "5", "--score-column", "source"), "two columns named 'source'"),
     ],
 )
 def test_data_errors(run: Run, table: pd.DataFrame, args: tuple[str, ...], message: str) -> None:

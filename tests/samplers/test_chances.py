@@ -255,7 +255,7 @@ def test_the_share_of_equal_chances_by_name():
 def test_ranks_need_a_metric_of_known_direction():
     rng = np.random.default_rng(0)
     values = {"length": rng.normal(size=50), "mine": rng.normal(size=50)}
-    for names, told in (((), "has none"), (("length",), "of length it is not"),
+    for names, told in (((), "has none"), (("length",), "that of length is not"),
                         (("length", "mine"), "of length, mine it is not")):  # fmt: skip
         pool = Pool(np.arange(50), {m: values[m] for m in names})
         with pytest.raises(DesignError, match=told):
