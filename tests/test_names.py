@@ -67,6 +67,25 @@ def _preferred(judges: Any) -> Any:
             return study.preferences(judges)
 
 
+def _study(ask: Callable[[Campaign], Any]) -> Any:
+    """What a campaign answers that has rated all outputs of two systems, in two languages."""
+    numbers = np.arange(80)
+    segments, system = numbers // 2, np.where(numbers % 2, "b", "a")
+    pool = Pool(
+        ids=np.array([f"{s}{k}" for s, k in zip(system, segments, strict=True)]), system=system,
+        texts={"output": np.array([f"text {k}" for k in numbers])},
+    )  # fmt: skip
+    language = np.where(segments % 2, "de", "ja")
+    with TemporaryDirectory() as folder:
+        with Campaign.create(
+            f"{folder}/s", pool, strategy="random", seed=1, segments=segments,
+            labels={"language": language},
+        ) as study:  # fmt: skip
+            study.select(40)
+            study.add(Rating(str(i), float(k * 7 % 5), "ann") for k, i in enumerate(pool.ids))
+            return ask(study)
+
+
 VERDICTS = pd.DataFrame({"ann": [0, 1] * 5, "llm": [1, 1] * 5})
 RATED = {"human": "rater1", "adequate": "<= 1"}
 
@@ -206,6 +225,16 @@ CASES |= {
         "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,
     ),
     ("Campaign.preferences", "judges"): ("llm", lambda j: _preferred(j).judges),
+    ("Campaign.slicing", "by"): (
+        "language", lambda by: {k: v.tolist() for k, v in _study(lambda s: s.slicing(by)).items()},
+    ),
+    ("Campaign.slices", "by"): (
+        "language", lambda by: _study(lambda s: s.of("a").slices(by).to_frame()),
+    ),
+    ("Campaign.compare_by", "by"): (
+        "language", lambda by: _study(lambda s: s.compare_by(by).signature()),
+    ),
+    ("Campaign.tasks_for", "raters"): ("ann", lambda r: list(_study(lambda s: s.tasks_for(r)))),
     ("bradley_terry", "judges"): (
         "llm",
         lambda j: bradley_terry(

@@ -156,7 +156,7 @@ def score_of(value: Any) -> float | None:
     number = labelled[1] if labelled else text
     if NUMBER.fullmatch(number) and math.isfinite(float(number)):
         return float(number)
-    comma = " Write 3.5 and not 3,5." if re.fullmatch(r"[+-]?\d+,\d+", text) else ""
+    comma = " Write 3.5 instead of 3,5." if re.fullmatch(r"[+-]?\d+,\d+", text) else ""
     raise DataError(f"{brief(text, 60)!r} is no number.{comma}")
 
 

@@ -297,7 +297,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     docs-chunks3+mean         267   18.8%    −26%
     <BLANKLINE>
     ratings of 1418 segments; saved: against random+mean.
-    docs-balanced+ridge: at most; planned like random+ridge; a replay (history) may find fewer
+    docs-balanced+ridge: upper limit; planned like random+ridge; a replay (history) may find fewer
     """
     names = dict.fromkeys([BASELINE, *as_names(strategies or outlook._known_strategies)])
     needs = []

@@ -329,7 +329,7 @@ def best_split(
     a difference of 0.0296 is significant at level 0.05
     humans alone: 1000 ratings, sd 0.0155, difference 0.0429
     large-sample formula: 884 and 10716, sd 0.0107
-    the metric costs 0.01 of a human rating; in large studies it is worth it below 0.244
+    a metric rating costs 0.01 of a human one; in large studies it pays off below 0.244
     """
     costs = Costs(budget, human_cost, metric_cost, items, known)
     rates = Setting(alpha=alpha, rho=rho, eta=eta, human=0, known=known, priors=priors)

@@ -99,6 +99,10 @@ def shown(path: str) -> pd.DataFrame:
     return frame.assign(**{frame.columns[-1]: ""})
 
 
+#: What a page says about a weighted mean.
+_SHOWN = ("value", "se", "low", "high", "signature", "quantity")
+
+
 def again(run: Any, sheet: str, *options: str) -> list[str]:
     """Run the lines of the report; the estimate is that of the report, digit by digit."""
     page = json.loads(run("report", sheet, "-o", "r.md", "--force", "--json", *options).stdout)
@@ -253,7 +257,7 @@ def test_side_files_of_before_tell_enough(run: Any, pool: str) -> None:
     "option",
     [
         (), ("--gaps", "at-random"), ("--estimator", "cv-bleu"), ("--confidence", "90%"),
-        ("--adequate", "<= 9"), ("--by", "document"),
+        ("--adequate", "<= 9"), ("--by", "document"), ("--weights", "words"),
     ],
 )  # fmt: skip
 def test_the_report_of_a_campaign_does_its_estimate_again(
@@ -266,10 +270,11 @@ def test_the_report_of_a_campaign_does_its_estimate_again(
     page = json.loads(run("report", "sub dir/study", "-o", "r.md", "--json", *option).stdout)
     (line,) = page["commands"]
     made = json.loads(run(*shlex.split(line)[1:], "--json").stdout)
-    assert {k: made[k] for k in page["estimate"]} == page["estimate"]
-    tried = {"gaps", "estimator", "confidence", "adequate", "by"}
-    # Campaigns of several systems or criteria, and larger slices: tests of their own.
-    of_others = {"system", "criteria", "shrink", "weights", "mix"}
+    shown = {n: page["weighted"][n] for n in _SHOWN} if "--weights" in option else page["estimate"]
+    assert {k: made[k] for k in shown} == shown
+    tried = {"gaps", "estimator", "confidence", "adequate", "by", "weights"}
+    # Campaigns of several systems or criteria, larger slices, and shares: tests of their own.
+    of_others = {"system", "criteria", "shrink", "mix"}
     sheets_only, of_the_page = (
         {"limits", "pool", "target", "id"},
         {"out", "title", "force", "json", "quiet"},

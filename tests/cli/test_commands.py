@@ -166,7 +166,7 @@ def test_flag_over_environment_over_file(
 def test_errors_of_the_process(folder: Path, process: Process) -> None:
     result = process("estimate", "none.csv", cwd=folder)
     assert (result.returncode, result.stdout) == (3, "")
-    assert result.stderr.startswith("error: there is no design file")
+    assert result.stderr.startswith("error: there is no file 'none.csv'")
     assert result.stderr.count("\n") == 1
 
 

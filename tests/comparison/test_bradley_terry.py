@@ -204,5 +204,5 @@ def test_results_are_plain_and_in_order() -> None:
     assert len(told) == 6 and (told["p_adjusted"] >= told["p_value"]).all()
     json.dumps(found.to_dict(), allow_nan=False)
     text = found.summary()
-    assert "preferred to" in text and "judge judged all and took away" in text
+    assert "preferred to" in text and "judge judged all and removed" in text
     assert found.plot().get_xlabel().startswith("share of points against the others")

@@ -38,7 +38,7 @@ def test_an_output_that_raters_would_not_see_is_a_warning() -> None:
     assert found.exit_code == 1
     said = _finding(found, "texts-elsewhere")
     assert (said.severity, said.where) == ("warning", "Our reply")
-    assert "“prompt” alone" in said.do
+    assert "only “prompt”" in said.do
     assert "--texts 'prompt,Our reply'" in found.next_commands[0].text
 
 

@@ -230,7 +230,7 @@ def test_results_in_every_form() -> None:
         (lambda: Outlook(sd=1, icc=2), "icc"),
         (lambda: Outlook(sd=1, per_document=0.5), "per_document"),
         (lambda: Outlook(sd=1).ratings("docs-whole+mean", Goal(half_width=1)), "icc and per_doc"),
-        (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, rho=0.7), "go together"),
+        (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, rho=0.7), "both rates of the metric"),
         (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, metric=10), "need its rates"),
         (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, rho=0.7, eta=0.7), "metric="),
     ],
@@ -288,7 +288,7 @@ def test_differences_of_systems_as_history() -> None:
     found = plan_from_history(goal, {"a": first}, None, ["random+mean"], draws=100)
     formula = goal.least(float(first.gold.std(ddof=1)), len(first.pool))
     assert found["random+mean"].n == pytest.approx(formula, rel=0.06)
-    with pytest.raises(FewgoldError, match="differences of two systems"):
+    with pytest.raises(FewgoldError, match="two systems rated on the same segments"):
         difference_studies({names[0]: studies[names[0]]})
 
 

@@ -109,7 +109,7 @@ def test_half_widths() -> None:
     few = documents_needed(table, half_width=0.5, population="these", **told).plot()
     assert lines(few)["line-0"][:, 0].max() == 7
     two = documents_needed(table.assign(z=1.0), score=["y", "z"], document="doc", half_width=0.5)
-    with pytest.raises(DataError, match="name one of y, z"):
+    with pytest.raises(DataError, match="choose one of y, z"):
         two.plot()
     flat = two.plot(score="z")
     assert (lines(flat)["line-0"][:, 1] == 0).all()
@@ -140,7 +140,7 @@ def test_one_system_is_named_after_the_score() -> None:
 def test_what_is_wrong(found: Reliability) -> None:
     with pytest.raises(FewgoldError, match="sd, mean, tangent, ranks"):
         found.plot("rank")
-    with pytest.raises(DataError, match="name one of comet, bleu"):
+    with pytest.raises(DataError, match="choose one of comet, bleu"):
         found.plot("sd")
     with pytest.raises(UnknownNameError, match="unknown score 'blue'"):
         found.plot("sd", score="blue")

@@ -764,7 +764,7 @@ def test_pools_are_called_by_their_system() -> None:
         (lambda p, g: fg.simulate(p, g, "docs-porp"), UnknownNameError, "docs-prop"),
         (lambda p, g: fg.simulate(p, g, [3]), FewgoldError, "got int"),
         (lambda p, g: fg.simulate(p, g, {"a": 3}), FewgoldError, "got int"),
-        (lambda p, g: fg.simulate(p, g, "random", []), BudgetError, "no budget"),
+        (lambda p, g: fg.simulate(p, g, "random", []), BudgetError, "at least one budget"),
         (lambda p, g: fg.simulate(p, g, "random", ["5%"]), BudgetError, "'5%'"),
         (lambda p, g: fg.simulate(p, g, "random", "5%"), BudgetError, "'5%'"),
         (lambda p, g: fg.simulate(p, g, "random", [5, 5]), BudgetError, "differ"),
