@@ -111,8 +111,8 @@ class Design:
     weights
         (..., n), sum 1: ``(weights * y).sum(-1)`` estimates the mean of y over the pool.
     inclusion
-        (..., n) probability that the segment is in the sample; only approximate for waves, and
-        where earlier scores decided.
+        (..., n) probability that the segment is in the sample; only approximate for waves, and if
+        earlier scores influenced the choice.
     groups
         (..., n) the group within which segments (or units) are compared for the variance: strata,
         collapsed so that each holds at least two, or neighbours along a systematic line.

@@ -198,7 +198,8 @@ def gate(
     estimate
         Any estimate; its bound determines the interval.
     bar
-        The score to reach, in the units of the scores. A score equal to the bar passes.
+        The score to reach, in the units of the scores and on their scale. A score equal to the bar
+        passes.
     higher_is_better
         Which side of the bar is good.
     confidence
@@ -220,6 +221,12 @@ def gate(
     bar, share = float(bar), 1 - float(confidence)
     if not math.isfinite(bar):
         raise DataError(f"the bar must be a number in the units of the scores; got {bar!r}.")
+    scale = getattr(getattr(estimate, "ratings", None), "limits", None)
+    if scale is not None and not scale[0] <= bar <= scale[1]:
+        raise DataError(
+            f"the bar must lie on the scale of the scores, from {scale[0]:g} to {scale[1]:g}; got "
+            f"{bar:g}."
+        )
     if not 0 < share < 0.5:
         raise FewgoldError(
             f"the confidence of a gate must be above 0.5 and below 1; got {confidence!r}."

@@ -455,7 +455,7 @@ def _spread(
 # Totals, ratios and quantiles
 
 
-class _Answer(ABC):
+class _Quantity(ABC):
     """How totals, ratios and quantiles are shown, and that each is a number."""
 
     base: LinearEstimate
@@ -520,7 +520,7 @@ class _Answer(ABC):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AffineEstimate(_Answer):
+class AffineEstimate(_Quantity):
     """``shift`` plus ``scale`` times an estimate, such as a total or a linearised ratio."""
 
     base: LinearEstimate
@@ -628,7 +628,7 @@ def ratio(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QuantileEstimate(_Answer):
+class QuantileEstimate(_Quantity):
     """The score that a share ``p`` of the pool does not exceed.
 
     ``at`` is that score. ``ends`` returns the interval at a confidence; ``base`` is the estimate of

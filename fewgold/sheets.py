@@ -476,6 +476,9 @@ def read_record(path: str | Path | Record) -> Record:
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
+        sheet = str(path).removesuffix(".design.json")
+        if sheet != str(path) and not Path(sheet).exists():
+            raise DataError(f"there is no file {sheet!r}.") from None
         raise DataError(
             f"there is no design file {str(path)!r}. It is written next to the sample; restore "
             "it, or give its path with --design."

@@ -61,7 +61,7 @@ def test_what_is_no_criterion_is_said(text) -> None:
 
 
 def test_a_criterion_is_named_once() -> None:
-    with pytest.raises(FewgoldError, match="there twice"):
+    with pytest.raises(FewgoldError, match="given twice"):
         parse_criteria(["a:1-5", "a"])
 
 
@@ -96,7 +96,7 @@ def test_a_top_up_joins_the_earlier_ratings_of_every_criterion(study) -> None:
     assert sample.n == 80
     np.testing.assert_array_equal(both["adequacy"].scores, gold["adequacy"][sample.indices])
     np.testing.assert_array_equal(both["fluency"].scores, gold["fluency"][sample.indices])
-    with pytest.raises(DataError, match="earlier ratings of 'fluency' are not there"):
+    with pytest.raises(DataError, match="earlier ratings of 'fluency' are missing"):
         rate(waves, new, SCALES)
 
 
@@ -104,7 +104,7 @@ def test_scores_and_criteria_must_have_the_same_names(study) -> None:
     sample = SimpleRandom().draw(study[0], 5, rng=1)
     with pytest.raises(UnknownNameError, match="style"):
         rate(sample, {"fluency": np.ones(5)}, ["style"])
-    with pytest.raises(DataError, match="scores of style"):
+    with pytest.raises(DataError, match="scores for style"):
         rate(sample, {"fluency": np.ones(5), "style": np.ones(5)}, ["fluency"])
     frame = pd.DataFrame({"fluency": 1.0, "style": 2.0}, index=sample.ids)
     assert list(rate(sample, frame)) == ["fluency", "style"]

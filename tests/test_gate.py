@@ -121,6 +121,11 @@ def test_other_estimates_can_be_gated() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     made, _ = _estimate()
+    rated = (
+        SimpleRandom().draw(Pool(np.arange(50), {}), 20, rng=1).rate([0.0, 1.0] * 10, limits=(0, 1))
+    )
+    with pytest.raises(DataError, match="from 0 to 1; got 80"):
+        gate(Mean().estimate(rated), 80)
     with pytest.raises(DataError, match="the bar must be a number"):
         gate(made, math.nan)
     with pytest.raises(FewgoldError, match=r"above 0\.5"):

@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_said():
         History([(pool, y[:10])])
     with pytest.raises(DataError, match="a metric called 'history' already"):
         History([(pool, y)]).inform(History([(pool, y)]).inform(pool))
-    with pytest.raises(DataError, match="predictions are all alike"):
+    with pytest.raises(DataError, match="all predictions are equal"):
         History([(pool, np.ones(600))]).inform(pool)
 
 

@@ -328,7 +328,7 @@ def test_the_binary_model_says_so_too():
 @pytest.mark.parametrize("bound", [Betting(), Hoeffding()])
 def test_guarantees_do_not_rest_on_it(bound):
     ratings = demo_gaps().at_random()
-    with pytest.raises(DesignError, match=r"simple with gaps.*no guarantee can rest on it.*bounds"):
+    with pytest.raises(DesignError, match=r"simple with gaps.*no guarantee can rest on.*bounds"):
         Mean(bound=bound).estimate(ratings).interval()
     assert Mean().estimate(ratings).interval().low > 0
     with pytest.raises(DesignError, match="before the first gap"):
@@ -351,7 +351,7 @@ def test_scores_by_id():
     for given in (known, pd.Series(known), known | {partial.missing[0]: None}):
         found = PartialRatings(partial.sample, given)
         np.testing.assert_array_equal(found.scores, partial.scores)
-    with pytest.raises(DataError, match=r"1 ratings are of segments that are not in the sample"):
+    with pytest.raises(DataError, match=r"1 ratings are of segments outside the sample"):
         PartialRatings(partial.sample, known | {"elsewhere": 1.0})
 
 
@@ -441,7 +441,7 @@ def test_bounds_by_hand():
 
 def test_bounds_need_the_scale():
     partial = demo_gaps(limits=None)
-    with pytest.raises(DataError, match="from the scale and not from the answers"):
+    with pytest.raises(DataError, match="as the scale defines it, not from the answers"):
         partial.bounds(Mean())
 
 

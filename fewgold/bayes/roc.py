@@ -163,7 +163,7 @@ def sweep(ones: ArrayLike, zeros: ArrayLike, metric: FloatArray, sign: str) -> S
     adequate, inadequate = (x[..., -1:] for x in below)
     new = np.ones((*shape[:-1], shape[-1] + 1), dtype=bool)
     new[..., 1:-1] = scores[..., 1:] != scores[..., :-1]
-    valid = new[..., 1:]  # the candidate and its equals are 0
+    valid = new[..., 1:]  # the candidate and scores equal to it are 0
     if sign in (">=", "<="):  # scores below are a 0
         valid, below = new[..., :-1], [below[0] - ones, below[1] - zeros]
     at = (scores if sign[0] == ">" else -scores) + 0.0  # no minus zero

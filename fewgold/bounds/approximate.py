@@ -251,7 +251,9 @@ class Likelihood(ShapeBound):
     Of documents or chunks drawn as a whole, the units are their ratings, since a few documents show
     little of the shape that many ratings show, and −2 log R is divided by the design effect.
 
-    Infinite for very few units (fewer than 10 at 95 %), which cannot reject any mean.
+    Very few units cannot reject any mean at a high confidence: −2 log R has a limit, and near it
+    intervals are very wide. Where t²(1 − f) is more than 0.6 of the limit (fewer than 13 units at
+    95 %), both arms are those at 0.6 of it, multiplied by the ratio of Student's quantiles.
 
     Approximate: right in the limit, and of all intervals here it has the coverage closest to 95 %
     for its width on skewed scores. Covers every design and estimate through the deviations of its
@@ -294,13 +296,15 @@ class Likelihood(ShapeBound):
 
     def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
         left, effect = 1 - shape.fraction, np.broadcast_to(shape.effect, df.shape)
-        most = student_quantile(df, confidence) ** 2 * left * effect
+        full = student_quantile(df, confidence) ** 2 * left * effect
+        most = np.minimum(full, _NEAR_LIMIT * _limit(shape.members, self.extra))
+        beyond = np.sqrt(full / np.maximum(most, 1e-9))
         ends = np.empty((2, *df.shape))
         for n in np.unique(shape.members).astype(np.int64):
             which = np.flatnonzero(shape.members == n)
             units, goal = shape.units[which, :n], most[which]
             far = _furthest(np.concatenate([-units, units]), np.tile(goal, 2), self.extra)
-            scale = np.sqrt(n / left[which] / effect[which])
+            scale = np.sqrt(n / left[which] / effect[which]) * beyond[which]
             ends[0, which], ends[1, which] = -far[: which.size] * scale, far[which.size :] * scale
         return ends[0], ends[1]
 
@@ -312,6 +316,13 @@ class Likelihood(ShapeBound):
 
 _TRIES = 15
 _NEAR = 1e-9
+_NEAR_LIMIT = 0.6
+
+
+def _limit(n: FloatArray, extra: float) -> FloatArray:
+    """−2 log R of infinitely distant means: n units are on one side, the extra one on the other."""
+    log_r = n * np.log((n + 1) * extra / (n * (1 + extra))) + np.log((n + 1) / (1 + extra))
+    return np.asarray(-2 * log_r)
 
 
 def _furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
@@ -319,11 +330,8 @@ def _furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
 
     Infinite if no mean is rejected.
     """
-    n = x.shape[-1]
-    # In the limit, n units are on one side and the extra one is on the other.
-    limit = -2 * (n * np.log((n + 1) * extra / (n * (1 + extra))) + np.log((n + 1) / (1 + extra)))
     found = np.full(most.shape, np.inf)
-    live = np.flatnonzero(most < limit)
+    live = np.flatnonzero(most < _limit(np.array(1.0 * x.shape[-1]), extra))
     found[live] = _newton(x[live], most[live], extra)
     lost = live[np.isnan(found[live])]
     found[lost] = _bracketed(x[lost], most[lost], extra)

@@ -10,23 +10,33 @@ import numpy as np
 from fewgold.bounds.approximate import (
     Hall,
     Likelihood,
+    Shape,
     count_units,
     ratings_alone,
-    student_quantile,
 )
 from fewgold.bounds.bootstrap import BootstrapT
 from fewgold.bounds.exact import Hypergeometric
-from fewgold.common.arrays import IntArray
+from fewgold.common.arrays import FloatArray, FloatPair, IntArray
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
 #: Largest numbers of ratings for which Hall's and the bootstrap's intervals are chosen.
 HALL_BELOW, BOOTSTRAP_BELOW = 16, 50
-# The likelihood of k ratings rejects no mean whatever where t² is more than about k, and is very
-# wide near that: it is not chosen where t² is more than this part of k.
-_NEAR_LIMIT = 0.5
+# Tails beyond this would take an impractical number of replicates.
+_BOOTSTRAP_MOST = 0.999
 
-_CHOICES: tuple[Bound, ...] = (Hall(), BootstrapT(), Likelihood(), Hypergeometric())
-_HALL, _BOOTSTRAP, _LIKELIHOOD, _EXACT = range(4)
+
+@dataclass(frozen=True)
+class _Beyond(Hall):
+    """Hall's interval, extended to contain the bootstrap's at its highest confidence."""
+
+    def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
+        own = super()._ends(shape, df, confidence)
+        last = BootstrapT()._ends(shape, df, _BOOTSTRAP_MOST)
+        return np.minimum(own[0], last[0]), np.maximum(own[1], last[1])
+
+
+_CHOICES: tuple[Bound, ...] = (Hall(), BootstrapT(), Likelihood(), Hypergeometric(), _Beyond())
+_HALL, _BOOTSTRAP, _LIKELIHOOD, _EXACT, _BEYOND = range(5)
 
 
 @dataclass(frozen=True)
@@ -51,10 +61,12 @@ class Auto(Bound):
     very few. For documents the likelihood takes the shape from their ratings: a handful of
     documents shows none, and intervals that estimate it from them are wider and still miss.
 
-    Scores count as binary if the limits are 0 and 1 and all ratings are at the limits. For
-    confidences above 99.9 % Hall's interval replaces the bootstrap. A guaranteed bound is never
-    chosen for other scores, because an interval that holds in the worst case is 1.1 to 1.7 times as
-    wide on real ratings (`STaR`); to get one, name it.
+    The choice does not depend on the confidence, so that intervals nest. Only above 99.9 % does
+    Hall's interval replace the bootstrap's, extended to contain the bootstrap's of 99.9 %.
+
+    Scores count as binary if the limits are 0 and 1 and all ratings are at the limits. A guaranteed
+    bound is never chosen for other scores, because an interval that holds in the worst case is 1.1
+    to 1.7 times as wide on real ratings (`STaR`); to get one, name it.
 
     The evidence: ``python benchmarks/intervals.py --choose``.
     """
@@ -86,14 +98,12 @@ def _chosen(estimate: LinearEstimate, confidence: float) -> IntArray:
     members, count = count_units(design)
     count = count + 1e-6  # guards against rounding errors for equal units
     code = np.where(members < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
-    # Tails beyond 99.9 % would take an impractical number of replicates.
-    few = count < (HALL_BELOW if confidence <= 0.999 else BOOTSTRAP_BELOW)
-    code = np.where(few, _HALL, code)
+    code = np.where(count < HALL_BELOW, _HALL, code)
     if design.units is not None:
         worth = design.n / ratings_alone(estimate)[1] + 1e-6
-        wide = student_quantile(np.maximum(estimate.df, 1.0), confidence) ** 2
-        enough = worth >= np.maximum(HALL_BELOW, wide / _NEAR_LIMIT)
-        code = np.where(enough, _LIKELIHOOD, code)
+        code = np.where(worth >= HALL_BELOW, _LIKELIHOOD, code)
+    if confidence > _BOOTSTRAP_MOST:
+        code = np.where(code == _BOOTSTRAP, _BEYOND, code)
     # Draws with binary scores for which the exact interval covers the estimate.
     scores, limits = estimate.ratings.scores, estimate.ratings.limits
     if limits != (0.0, 1.0) or not estimate.design.drawn_as("simple") or estimate.tuned:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from fewgold.common.arrays import FloatArray
@@ -10,33 +12,71 @@ from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
 
-def design_hint(design: Design) -> str:
-    """A hint naming bounds that cover this design."""
+def bound_hints(text: str, *names: str) -> dict[str, str]:
+    """Hints for each audience, with the bounds as it would write them in place of each ``{}``."""
+    classes = ["".join(part.title() for part in name.split("-")) for name in names]
+    return {
+        "python": text.format(*(f"bound={each}()" for each in classes)),
+        "cli": text.format(*(f"--bound {name}" for name in names)),
+        "web": text.format(*(f"the bound {name}" for name in names)),
+    }
+
+
+def not_covered(
+    name: str, covers: str, design: Design, more: Mapping[str, str] | None = None
+) -> DesignError:
+    """The refusal of a design, naming bounds that cover it and ``more`` ways out."""
     if design.drawn_as("stratified"):
-        return (
-            "bound=StratifiedBetting(), which covers it, or bound=Student(), which is approximate"
+        hints = bound_hints(
+            "Use {}, which covers it, or {}, which is approximate", "stratified-betting", "student"
         )
-    if design.drawn_as("waves"):
-        return (
-            "bound=Student(), which is approximate: with a top-up, the size of the second wave "
-            "may have been chosen by looking at the first. To look and continue with a "
-            "guarantee, see fewgold.bounds.sequence and fewgold stop"
+    elif design.drawn_as("waves"):
+        hints = bound_hints(
+            "Use {}, which is approximate: with a top-up, the size of the second wave may have "
+            "been chosen by looking at the first. To look and continue with a guarantee, see ",
+            "student",
         )
-    if design.gaps:
-        return (
-            "bound=Auto() or bound=Student(), which are approximate: no guarantee can rest on "
-            "the assumption that unrated segments are missing at random. "
-            "PartialRatings.bounds(estimator) assumes nothing about them and keeps the guarantee"
+        hints["python"] += "fewgold.bounds.sequence and "
+        hints = {audience: f"{hint}fewgold stop" for audience, hint in hints.items()}
+    elif design.gaps:
+        hints = bound_hints(
+            "Use {} or {}, which are approximate: no guarantee can rest on the assumption that "
+            "unrated segments are missing at random. ",
+            *("auto", "student"),
         )
-    return "bound=Student(), which is approximate and covers every design"
+        worst = {"python": "PartialRatings.bounds(estimator)", "cli": "--gaps bounds"}
+        for audience, hint in hints.items():
+            hints[audience] = (
+                f"{hint}{worst.get(audience, 'Bounds of the worst case')} assumes nothing about "
+                "them and keeps the guarantee"
+            )
+    else:
+        hints = bound_hints("Use {}, which is approximate and covers every design", "student")
+        hints["cli"] += "; a guaranteed one needs a sample selected with --strategy random+mean"
+    return DesignError(
+        f"{name} covers {covers}, and this one is {design._label}.",
+        hints={
+            audience: f"{hint}; {more[audience]}" if more else f"{hint}."
+            for audience, hint in hints.items()
+        },
+    )
 
 
-def limits_hint(name: str) -> str:
-    """The hint shown if the limits of the scale are not known."""
-    return (
-        f"{name} needs the limits of the scale. Give them with the ratings, "
-        "sample.rate(scores, limits=(0, 25)), from the scale and not from the answers; or use "
-        "bound=Student(), which is approximate and does not need them."
+def limits_missing(name: str) -> DesignError:
+    """The refusal where the limits of the scale are not known."""
+    hints = bound_hints(
+        "from the scale and not from the answers; or use {}, which is approximate and does not "
+        "need them.",
+        "student",
+    )
+    given = {
+        "python": "Give them with the ratings, sample.rate(scores, limits=(0, 25)),",
+        "cli": "Give them with --limits 0,25,",
+        "web": "Enter the ends of the scale,",
+    }
+    return DesignError(
+        f"{name} needs the limits of the scale.",
+        hints={audience: f"{given[audience]} {hint}" for audience, hint in hints.items()},
     )
 
 
@@ -97,12 +137,9 @@ def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
 def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:
     """The limits of the scale, for bounds that are proved for simple random samples."""
     if not estimate.design.drawn_as("simple"):
-        raise DesignError(
-            f"{name} covers simple random samples, and this one is {estimate.design._label}. Use "
-            f"{design_hint(estimate.design)}."
-        )
+        raise not_covered(name, "simple random samples", estimate.design)
     if estimate.ratings.limits is None:
-        raise DesignError(limits_hint(name))
+        raise limits_missing(name)
     return estimate.ratings.limits
 
 

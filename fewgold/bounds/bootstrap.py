@@ -5,15 +5,16 @@ Replicates are drawn once with a fixed seed, and shared by all draws of the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from fewgold.bounds.approximate import Shape, ShapeBound, Student, student_quantile
+from fewgold.bounds.base import bound_hints
 from fewgold.common.arrays import FloatArray, FloatPair, IntArray, batches
 from fewgold.common.checks import check_count
 from fewgold.design import Design
@@ -37,16 +38,30 @@ class Replicated(Bound):
     def __post_init__(self) -> None:
         check_count("replicates", self.replicates, least=100)
 
-    def _enough(self, confidence: float) -> int:
-        """Replicates needed to resolve the tails of an interval: more for higher confidence."""
+    def _steps(self, confidence: float) -> list[tuple[float, int]]:
+        """Confidences and numbers of replicates whose intervals are joined, the last for all of it.
+
+        Higher confidences need more replicates to resolve their tails. These are other replicates,
+        so that an interval must also contain those with fewer replicates, as far as these resolve
+        the tails: otherwise it could be inside the interval of a lower confidence.
+        """
         needed = int(np.ceil(2 * _BEYOND / (1 - confidence) - 1e-6))
         if needed > max(_MOST, self.replicates):
             raise FewgoldError(
                 f"{self.name} would need {needed:,} replicates to resolve the tails at a "
-                f"confidence of {confidence:.10g}; the limit is {_MOST:,}. Use bound=Hall() or "
-                "bound=Student()."
+                f"confidence of {confidence:.10g}; the limit is {_MOST:,}.",
+                hints=bound_hints("Use {} or {}.", "hall", "student"),
             )
-        return max(self.replicates, needed)
+        steps, replicates = [], self.replicates
+        while replicates < needed:
+            steps.append((1 - 2 * _BEYOND / replicates, replicates))
+            replicates = min(2 * replicates, _MOST)
+        return [*steps, (confidence, replicates)]
+
+    def _joined(self, made: Callable[[float, int], FloatPair], confidence: float) -> FloatPair:
+        """The ends, low and high, of the union of the intervals of all steps."""
+        lows, highs = zip(*(made(*step) for step in self._steps(confidence)), strict=True)
+        return np.asarray(np.min(lows, axis=0)), np.asarray(np.max(highs, axis=0))
 
 
 @lru_cache(maxsize=8)
@@ -116,9 +131,13 @@ class BootstrapT(Replicated, ShapeBound):
     )
 
     def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
+        return self._joined(partial(self._quantiles, shape, df), confidence)
+
+    def _quantiles(
+        self, shape: Shape, df: FloatArray, confidence: float, replicates: int
+    ) -> FloatPair:
         low, high = np.empty(df.shape), np.empty(df.shape)
         miss = (1 - confidence) / 2
-        replicates = self._enough(confidence)
         for which, units, size in by_size(shape):
             n = units.shape[-1]
             samples, pools = pseudo_samples(n, size, replicates)
@@ -161,10 +180,14 @@ class BCa(Replicated, ShapeBound):
     )
 
     def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
+        return self._joined(partial(self._quantiles, shape, df), confidence)
+
+    def _quantiles(
+        self, shape: Shape, df: FloatArray, confidence: float, replicates: int
+    ) -> FloatPair:
         ends = np.empty((2, *df.shape))
         f = shape.fraction
         accelerate = (1 + f) * shape.skewness / (6 * np.sqrt(shape.members * (1 - f)))
-        replicates = self._enough(confidence)
         edge = 0.5 / replicates
         for which, units, size in by_size(shape):
             n = units.shape[-1]
@@ -204,8 +227,8 @@ class RaoWu(Replicated):
     name: ClassVar[str] = "rao-wu"
     kind: ClassVar[str] = "approximate"
     assumes: ClassVar[str] = (
-        "any design and estimate, a working model of documents where these were spread; scores "
-        "that are not very skewed"
+        "any design and estimate, with a working model of documents if these were spread; "
+        "scores that are not very skewed"
     )
     reference: ClassVar[str] = (
         "Rao and Wu (1988), Resampling inference with complex survey data, JASA 83"
@@ -219,17 +242,31 @@ class RaoWu(Replicated):
         se, df, value = (np.ravel(v) for v in (estimate.se, estimate.df, estimate.value))
         usable = np.isfinite(se) & (se > 0) & (dev != 0).any(-1) & ~np.ravel(estimate.spreadless)
         low, high = np.ravel(plain.low).copy(), np.ravel(plain.high).copy()
-        t = student_quantile(np.maximum(df, 1.0), confidence)
         draws = np.flatnonzero(usable)
         alike = bool((groups == groups[:1]).all())
         for part in [draws] if alike and draws.size else draws[:, None]:
             own_units = groups[part[0]][groups[part[0]] >= 0]  # without the padding of a batch
-            factors = _factors(own_units.tobytes(), self._enough(confidence))
-            error = dev[part][:, : own_units.size] @ factors.T
-            error *= (se[part] / error.std(-1))[:, None]
-            low[part] = value[part] + np.minimum(quantiles(error, ndtr(-t[part])), 0)
-            high[part] = value[part] + np.maximum(quantiles(error, ndtr(t[part])), 0)
+            dof, scale = np.maximum(df[part], 1.0), se[part]
+            make = partial(_percentiles, dev[part][:, : own_units.size], own_units, scale, dof)
+            low_end, high_end = self._joined(make, confidence)
+            low[part] = value[part] + np.minimum(low_end, 0)
+            high[part] = value[part] + np.maximum(high_end, 0)
         return Interval(low.reshape(plain.low.shape), high.reshape(plain.high.shape))
+
+
+def _percentiles(
+    dev: FloatArray,
+    groups: IntArray,
+    se: FloatArray,
+    df: FloatArray,
+    confidence: float,
+    replicates: int,
+) -> FloatPair:
+    """Percentiles of the replicates' errors at Student's probabilities: (draws,) each."""
+    error = dev @ _factors(groups.tobytes(), replicates).T
+    error *= (se / error.std(-1))[:, None]
+    t = student_quantile(df, confidence)
+    return quantiles(error, ndtr(-t)), quantiles(error, ndtr(t))
 
 
 def _unit_groups(design: Design) -> IntArray:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewgold.bounds.base import clip_to_possible, design_hint, limits_hint
+from fewgold.bounds.base import bound_hints, clip_to_possible, limits_missing, not_covered
 from fewgold.common.arrays import FloatArray, group_sum, spread_out
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
@@ -72,19 +72,24 @@ class RangeBound(Bound):
 
     def _refuse(self, estimate: LinearEstimate) -> None:
         """Refuse estimates that the proof does not cover."""
-        way_out = "or printed=True to apply the formula as the paper did, without guarantee."
+        as_printed = "or {} to apply the formula as the paper did, without guarantee."
+        way_out = bound_hints(as_printed, f"{self.name}-printed")
+        way_out["python"] = as_printed.format("printed=True")
         if estimate.tuned:
+            hints = bound_hints(
+                "Use {}, which uses only the ratings, {}, the plain mean, or slopes fixed "
+                "beforehand;",
+                *("betting", "student"),
+            )
+            hints["cli"] = "Use --bound betting or --bound student, or the estimator mean;"
             raise DesignError(
                 f"{self.name} holds only if the control was not tuned on these ratings, but "
-                f"that of {estimate.method!r} was. Use bound=Betting(), which uses only the "
-                "ratings, bound=Student(), the plain mean, or slopes fixed beforehand; "
-                f"{way_out}"
+                f"that of {estimate.method!r} was.",
+                hints={audience: f"{hint} {way_out[audience]}" for audience, hint in hints.items()},
             )
         if not estimate.design.drawn_as(*self._covers):
-            raise DesignError(
-                f"{self.name} covers {' and '.join(self._covers)} samples, and this one is "
-                f"{estimate.design._label}. Use {design_hint(estimate.design)}; {way_out}"
-            )
+            covers = f"{' and '.join(self._covers)} samples"
+            raise not_covered(self.name, covers, estimate.design, way_out)
 
     def _span(self, estimate: LinearEstimate) -> float:
         limits = estimate.limits
@@ -103,7 +108,7 @@ class RangeBound(Bound):
         if limits is None and self.printed:
             limits = estimate.ratings.limits  # the paper's R is that of the scores
         if limits is None:
-            raise DesignError(limits_hint(self.name))
+            raise limits_missing(self.name)
         return limits[1] - limits[0]
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betaincinv
 
-from fewgold.bounds.base import ROUNDING, design_hint
+from fewgold.bounds.base import ROUNDING, bound_hints, not_covered
 from fewgold.common.arrays import IntArray
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
@@ -56,28 +56,36 @@ class BinaryBound(Bound):
         """The two values that scores can have; refuses cases for which this bound is not exact."""
         design, scores, limits = estimate.design, estimate.ratings.scores, estimate.ratings.limits
         if not design.drawn_as("simple"):
-            raise DesignError(
-                f"{self.name} covers simple samples, and this one is {design._label}. Use "
-                f"{design_hint(design)}."
-            )
+            raise not_covered(self.name, "simple samples", design)
         if estimate.tuned or not np.array_equal(estimate.residuals, scores):
             raise DesignError(
-                f"{self.name} covers the plain mean, and this estimate is {estimate.method!r}. Use "
-                "the mean, bound=Betting(), which uses the ratings alone, or bound=Student(), "
-                "which covers every estimate."
+                f"{self.name} covers the plain mean, and this estimate is {estimate.method!r}.",
+                hints=bound_hints(
+                    "Use the mean, {}, which uses the ratings alone, or {}, which covers every "
+                    "estimate.",
+                    *("betting", "student"),
+                ),
             )
         if limits is None:
             raise DesignError(
-                f"{self.name} needs to know the two values that scores can have. Give them with "
-                "the ratings, sample.rate(scores, limits=(0, 1)), or use bound=Student()."
+                f"{self.name} needs to know the two values that scores can have.",
+                hints={
+                    "python": "Give them with the ratings, sample.rate(scores, limits=(0, 1)), or "
+                    "use bound=Student().",
+                    "cli": "Give them with --limits 0,1, or use --bound student.",
+                    "web": "Enter them as the ends of the scale, or use the bound student.",
+                },
             )
         between = (scores != limits[0]) & (scores != limits[1])
         if between.any():
             raise DesignError(
                 f"{self.name} covers scores of two values, the limits {limits[0]:g} and "
                 f"{limits[1]:g}, and {int(between.sum())} ratings lie between, first "
-                f"{scores[between][0]:g}. Use bound=Betting(), which is guaranteed for all scores "
-                "within the limits, or bound=Student()."
+                f"{scores[between][0]:g}.",
+                hints=bound_hints(
+                    "Use {}, which is guaranteed for all scores within the limits, or {}.",
+                    *("betting", "student"),
+                ),
             )
         return limits
 
@@ -159,8 +167,8 @@ class ClopperPearson(BinaryBound):
     def _shares(self, count: IntArray, n: int, size: int, miss: float) -> Interval:
         if miss > 0.5 * (1 + 1e-12):
             raise DesignError(
-                f"{self.name} is proved for a confidence of 50 % or more; got {1 - miss:.0%}. "
-                "Use bound=Hypergeometric() or bound=Betting()."
+                f"{self.name} is proved for a confidence of 50 % or more; got {1 - miss:.0%}.",
+                hints=bound_hints("Use {} or {}.", "hypergeometric", "betting"),
             )
         k, tail = count.astype(np.float64), miss / 2
         low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)

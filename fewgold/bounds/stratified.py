@@ -10,15 +10,14 @@ import numpy as np
 from fewgold.bounds.base import (
     TwoTailedBound,
     clip_to_possible,
-    design_hint,
-    limits_hint,
+    limits_missing,
+    not_covered,
     tail_misses,
     to_unit,
 )
 from fewgold.bounds.betting import PRIOR
 from fewgold.common.arrays import FloatArray, IntArray, group_sum, spread_out
 from fewgold.design import Design
-from fewgold.errors import DesignError
 from fewgold.estimate import Interval, LinearEstimate
 
 # Bets suited to a variance of PRIOR and a confidence of 95 %, and smaller and larger ones, each
@@ -79,12 +78,9 @@ class StratifiedBetting(TwoTailedBound):
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         design, ratings = estimate.design, estimate.ratings
         if not design.drawn_as("simple", "stratified"):
-            raise DesignError(
-                f"{self.name} covers simple and stratified samples, and this one is "
-                f"{design._label}. Use {design_hint(design)}."
-            )
+            raise not_covered(self.name, "simple and stratified samples", design)
         if ratings.limits is None:
-            raise DesignError(limits_hint(self.name))
+            raise limits_missing(self.name)
         low, high = ratings.limits
         unit, turns = to_unit(ratings.scores, ratings.limits), _turns_of(design)
         below, above = tail_misses(confidence, self.upper).tolist()

@@ -1,4 +1,4 @@
-"""A study on disk: draw, collect answers for days, estimate, top up, report."""
+"""A study on disk: draw, collect answers over days, estimate, draw more, report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Campaign", "Receipt", "Settings", "Status", "Wave", "Work", "is_campaign"]
 
-# Loaded when first used: commands on a sheet ask `is_campaign` and need no more.
+# Loaded when first used, since commands on a sheet only need `is_campaign`.
 _HOME = {
     "Campaign": "study", "Receipt": "answers", "Settings": "settings", "Status": "status",
     "Wave": "store", "Work": "work",

@@ -1,8 +1,8 @@
-"""Adjudication: segments about which raters differ most, and the score that settles each.
+"""Adjudication: final scores for the segments on which raters disagree most.
 
-Which segments are settled is a rule that is said beforehand (`Settings.differ`), so that a score is
-what the same procedure would have given for any segment of the pool. Answers of raters stay as they
-are: agreement is worked out from them alone.
+The rule for which segments are settled is fixed beforehand (`Settings.differ`), so every segment of
+the pool would have been treated in the same way. The raters' own answers are kept, and agreement is
+computed from them alone.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def differences(answers: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Segments with answers of two raters or more, those first about which they differ most.
+    """Segments that two or more raters answered, largest difference first.
 
-    ``low`` and ``high`` are the ends of what the raters say, each with the answer that counts.
+    ``low`` and ``high`` are the lowest and highest score, using each rater's answer that counts.
     """
     import pandas as pd
 
@@ -47,15 +47,15 @@ def differences(answers: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 
 def queue(store: Store, *, settled: bool = False) -> pd.DataFrame:
-    """The segments to be settled, those first about which raters differ most.
+    """Segments that need a final score, largest difference first.
 
-    With ``settled`` also those that were, with their ``score``.
+    With ``settled``, includes those that have one already, with their ``score``.
     """
     differ = store.settings.differ
     if differ is None:
         raise FewgoldError(
-            "nobody said from which difference of raters on a segment is adjudicated. Say it with "
-            "fewgold adjudicate CAMPAIGN --differ D (campaign.change(differ=...))."
+            "it is not set by how much raters must differ for a segment to be adjudicated. Set it "
+            "with fewgold adjudicate CAMPAIGN --differ D (campaign.change(differ=...))."
         )
     found = differences(store.answers(), store.settings)
     found = found[found["difference"] >= differ * (1 - 1e-12)].copy()
@@ -64,14 +64,14 @@ def queue(store: Store, *, settled: bool = False) -> pd.DataFrame:
 
 
 def settle(store: Store, rating: Rating) -> bool:
-    """Store the score that an adjudicator gives a segment; False if it was there already.
+    """Store an adjudicator's score for a segment; False if the same answer was stored before.
 
-    ``rating.rater`` is the adjudicator. A later one of the same segment takes its place; both are
-    kept.
+    ``rating.rater`` is the adjudicator. A later score for the same segment replaces an earlier one;
+    both are kept in the file.
     """
     settings = store.settings
     if settings.differ is None:
-        queue(store)  # which says what is missing
+        queue(store)  # raises an error that says what is missing
     if not rating.rater.strip():
         raise FewgoldError("a settled score needs the name of the adjudicator (by=, --by NAME).")
     low, high = settings.limits or (-math.inf, math.inf)
@@ -85,8 +85,8 @@ def settle(store: Store, rating: Rating) -> bool:
     open_ = queue(store, settled=True)
     if name not in set(open_["segment"]):
         raise DataError(
-            f"{name[:40]!r} is no segment about which two raters differ by {settings.differ:g} or "
-            "more, so that it is not for an adjudicator to settle. Nothing was stored."
+            f"no two raters differ by {settings.differ:g} or more on the segment {name[:40]!r}, "
+            "so it needs no adjudicator. Nothing was stored."
         )
     (place,) = store.database.execute("SELECT place FROM segments WHERE id = ?", (name,)).fetchone()
     with store.transaction() as database:

@@ -1,8 +1,8 @@
-"""Answers as they come: matched to segments, stored once each, and never thrown away.
+"""Incoming answers: matched to segments, stored once each, and never thrown away.
 
-Three tables take them. `ratings` holds those of sampled segments; `set_aside` those that may not
-enter the estimate (segments that were not sampled, unknown ids, other systems); `rejected` what
-could not be read. An answer that comes a second time is recognised and counted.
+There are three tables. `ratings` has the answers to sampled segments, `set_aside` those that must
+not enter the estimate (segments not sampled, unknown ids, other systems), and `rejected` what could
+not be read. An answer that arrives twice is recognised and counted as known.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ INSERT = (
 )
 
 
-#: Where the details of a stored answer hold its score for each criterion.
+#: Key under which the details of a stored answer have its score for each criterion.
 CRITERIA = "criteria"
 
 
@@ -63,17 +63,17 @@ def split_details(stored: str) -> tuple[dict[str, Any], dict[str, float]]:
 
 
 def why_not(rating: Rating, settings: Settings) -> str:
-    """Why an answer does not fit the scale, or the criteria, of a campaign; empty if it does."""
+    """Why an answer does not fit the scale or the criteria of a campaign; empty if it does."""
     if not settings.criteria:
         if rating.scores:
-            return f"it has scores of {', '.join(rating.scores)}, and the campaign has no criteria"
+            return f"it has scores for {', '.join(rating.scores)}, but the campaign has no criteria"
         scales = {"": settings.limits}
         given: Mapping[str, float] = {"": rating.score}
     else:
         scales = {c.name: c.limits for c in settings.criteria}
         given = rating.scores
         if not given:
-            return f"it has no scores of {', '.join(scales)}"
+            return f"it has no scores for {', '.join(scales)}"
         if wrong := [name for name in given if name not in scales]:
             return f"{wrong[0]} is not among the criteria ({', '.join(scales)})"
     for name, score in given.items():
@@ -86,24 +86,24 @@ def why_not(rating: Rating, settings: Settings) -> str:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of the rows of an import; they add up.
+    """What became of the rows of an import. The counts add up.
 
     Parameters
     ----------
     number
         Number of the import.
     rows, used, blank, context
-        Rows of the file, those that answers were made of, those without an answer, context.
+        Numbers of rows in the file, with an answer, without an answer, and of context only.
     stored
-        Answers that are new and count.
+        New answers that count.
     known
-        Answers that were there already.
+        Answers that had been stored before.
     set_aside
-        New answers that may not enter the estimate, by reason.
+        New answers that must not enter the estimate, by reason.
     rejected
-        Rows that could not be read, and answers outside the scale: those that are new.
+        New rows that could not be read, and new answers outside the scale.
     refused
-        All of them, as they stand in the file.
+        All such rows and answers, new or not, as in the file.
     """
 
     number: int
@@ -127,12 +127,12 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Finder:
-    """Finds the segment that an answer speaks of."""
+    """Finds the segment that an answer is about."""
 
     pool: Pool
     sampled: frozenset[int]
     system: str | None = None
-    sided: bool = False  # pairs of outputs, whose keys say which stood left
+    sided: bool = False  # pairs of outputs, whose keys say which one was on the left
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -141,7 +141,7 @@ class Finder:
         return {form: exact[i] for i in ids for form in forms(i)} | exact
 
     def find(self, rating: Rating) -> tuple[int | None, str]:
-        """The place of the segment in the pool, and why the answer does not count, if so."""
+        """The row of the segment in the pool, and why the answer does not count, if it does not."""
         place, why = self._place(rating)
         if place is None or why:
             return place, why
@@ -166,23 +166,23 @@ class Finder:
         place = keys.find(name, lambda place: str(self.pool.ids[place]))
         if place is None:
             return None, FOREIGN
-        # A spreadsheet may have spoilt the id, which is why there is a key. But where the id is
-        # that of another segment, rows were shifted against each other.
+        # There is a key because spreadsheets may change ids. But an id that belongs to another
+        # segment means that rows were shifted against each other.
         other = self._by_id(str(rating.details.get("id", "")))
         return place, "" if other in (None, place) else CONFLICT
 
 
 def forms(id: str) -> set[str]:
-    """What tools and spreadsheets may make of an id: without blanks around it, with a quote."""
+    """Forms of an id after tools and spreadsheets: without blanks around it, with a quote."""
     return {id.strip(), neutral(id), neutral(id.strip())}
 
 
 def check_ids(pool: Pool) -> None:
-    """Refuse ids of which one could come back as another: its answer would count for that one."""
+    """Refuse ids that a tool could turn into each other: answers would go to the wrong segment."""
     known: dict[str, str] = {}
     for id in (str(i) for i in pool.ids.tolist()):
         if not id.strip():
-            raise DataError("a segment has a blank id, which no answer could name. Give it one.")
+            raise DataError("a segment has a blank id, so no answer could name it. Give it an id.")
         for form in forms(id) | {id}:
             if known.setdefault(form, id) != id:
                 raise DataError(
@@ -192,19 +192,19 @@ def check_ids(pool: Pool) -> None:
 
 
 def check_systems(ratings: Sequence[Rating], pool: Pool, system: str | None) -> None:
-    """Refuse a file with several systems where nothing says which of them the pool holds."""
+    """Refuse a file with several systems if it is unknown which of them is in the pool."""
     told = sorted({r.system for r in ratings if r.system})
     if pool.system is None and system is None and len(told) > 1:
         raise DataError(
             f"the file rates several systems ({', '.join(told[:5])}{', …' if told[5:] else ''}), "
-            "and the pool does not say which one it holds. Name it with --system."
+            "and the pool does not say which one it has. Name it with --system."
         )
 
 
 def receive(
     database: sqlite3.Connection, pool: Pool, settings: Settings, reading: Reading, source: str
 ) -> Receipt:
-    """Store all that was read. The caller holds a transaction."""
+    """Store everything that was read. The caller holds a transaction."""
     sampled = frozenset(place for (place,) in database.execute("SELECT segment FROM drawn"))
     number = database.execute(
         "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, '')",
@@ -239,7 +239,7 @@ def _store(
         raw, rating, sentence = json.dumps(asdict(given), default=str), given, ""
         texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
         if any(0xD800 <= ord(c) <= 0xDFFF for text in texts for c in text):
-            refused.append(Rejected("an answer", "it holds characters that are no text", raw))
+            refused.append(Rejected("an answer", "it has characters that are not text", raw))
             continue
         place, why = finder.find(rating)
         if settings.sides:
@@ -263,7 +263,7 @@ def _store(
             aside[why] += done
         known += 1 - done
     for row in refused:
-        # SQLite holds text, and what could not be read may be anything.
+        # SQLite stores text, but what could not be read may be anything.
         raw = row.raw.encode("utf-8", "backslashreplace").decode()
         fresh += database.execute(
             "INSERT OR IGNORE INTO rejected (place, why, raw, import, twin) VALUES (?, ?, ?, ?, ?)",
@@ -274,7 +274,7 @@ def _store(
 
 
 def twin_of(segment: int | str, rating: Rating) -> str:
-    """The same for two answers that say the same: one of them came twice."""
+    """A hash that is equal for two answers that say the same, to recognise repeats."""
     told = (rating.system, rating.rater, repr(float(rating.score)), rating.time, rating.answer)
     given = [f"{name}={float(score)!r}" for name, score in rating.scores.items()]
     return _digest(repr(segment), *told, *given)
@@ -285,7 +285,7 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256(text).hexdigest()[:32]
 
 
-#: Answers that were set aside and whose segments were sampled since.
+#: Answers that were set aside but whose segments have been sampled since.
 ADOPTABLE = f"FROM set_aside JOIN drawn USING (segment) WHERE why = '{UNSAMPLED}'"
 
 
@@ -308,9 +308,9 @@ _EPOCH = re.compile(r"\d{9,19}(\.\d+)?")
 
 
 def moments(times: pd.Series[str]) -> pd.Series[pd.Timestamp]:
-    """Times as tools write them: ISO 8601, seconds since 1970 or parts of them, and as in mail.
+    """Times as tools write them: ISO 8601, seconds (or fractions) since 1970, and e-mail dates.
 
-    Without a zone they are taken as UTC. What has no clear order, such as 03/04/2026, is no time.
+    Without a time zone they count as UTC. Ambiguous dates, such as 03/04/2026, are not times.
 
     >>> import pandas as pd
     >>> told = pd.Series(["2026-11-16T12:00:00+02:00", "1794823200", "1794823200000", "soon"])
@@ -332,7 +332,7 @@ def _moment(text: str) -> pd.Timestamp:
 
     try:
         if _EPOCH.fullmatch(text):
-            # 9 to 11 digits are seconds; thousandths, millionths and billionths have more.
+            # 9 to 11 digits are seconds; milliseconds, microseconds and nanoseconds have more.
             digits = len(text.partition(".")[0])
             unit: Any = (
                 "s" if digits < 12 else "ms" if digits < 15 else "us" if digits < 18 else "ns"
@@ -345,7 +345,7 @@ def _moment(text: str) -> pd.Timestamp:
 
 
 def in_time(answers: pd.DataFrame) -> pd.DataFrame:
-    """Answers in the order of their own times where all of a rater's have one, else of arrival."""
+    """Answers ordered by their own times if all of a rater's have one, else by arrival."""
     import pandas as pd
 
     times = moments(answers["time"])
@@ -365,10 +365,10 @@ def scores(
     answers: pd.DataFrame, settings: Settings, settled: Mapping[str, float] | None = None,
     criterion: str | None = None,
 ) -> dict[str, float]:  # fmt: skip
-    """One score for every segment that has an answer; of the first criterion if not another.
+    """One score per answered segment, for the first criterion unless another is named.
 
-    What an adjudicator ``settled`` replaces the answers, or joins them as that of one rater more.
-    Of several criteria it is the first that is settled.
+    A score that an adjudicator ``settled`` replaces the raters' answers, or joins them as one more
+    rater. With several criteria only the first one is settled.
     """
     if settings.criteria:
         first = settings.criteria[0].name
@@ -382,7 +382,7 @@ def scores(
     last = {id: score for id, score in (settled or {}).items() if id in found}
     if settings.adjudication == "replaces" or not last:
         return found | last
-    # One more rater, whom nobody else is called.
+    # One more rater, with a name that nobody else has.
     raters = [*(("rater", name) for name in told.raters), *[("adjudicator",)] * len(last)]
     joined = Answers([*told.segments, *last], raters, [*told.ratings, *last.values()])
     return joined.scores(repeats=settings.repeats, raters=settings.among)
@@ -399,7 +399,7 @@ def raters_of(answers: pd.DataFrame, settings: Settings) -> pd.Series[int]:
 
 
 def rated_differently(answers: pd.DataFrame) -> int:
-    """Segments that a rater rated twice, and not alike."""
+    """Segments that a rater rated twice with different scores."""
     if answers.empty:
         return 0
     told = ["score", *(c for c in answers.columns if c not in COLUMNS)]  # and each criterion

@@ -1,7 +1,7 @@
-"""Attention checks: segments that a rater gets once more, and segments whose answer is known.
+"""Attention checks: segments that a rater gets again, and segments whose answer is known.
 
-A check looks like any other segment. Its answer is kept in a table of its own and never enters the
-estimate, so that no rater counts twice for a segment that chance gave them again.
+A check looks like any other segment. Its answer is kept in a separate table and never enters the
+estimate.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ if TYPE_CHECKING:
 
     from fewgold.campaign.store import Store
 
-#: A segment that the rater rated before, and one whose answer the owner knows.
+#: Kinds of checks: a segment that the rater rated before, or one whose answer the owner knows.
 REPEAT, KNOWN = "repeat", "known"
 
 #: The check that a rater was handed and has not answered.
 OPEN = "score IS NULL AND skipped IS NULL"
-#: Those that they skipped, and may be given again.
+#: Checks that the rater skipped and may get again.
 SKIPPED = "score IS NULL AND skipped IS NOT NULL"
 
 
 def hand_out(database: sqlite3.Connection, rater: str, every: int, seed: int) -> int | None:
-    """The place of a segment that a rater gets as a check now; the caller holds a transaction.
+    """The row of the segment that a rater gets as a check now, if a check is due.
 
-    One is due after every so many answers. Known answers and repeats take turns, as far as there
-    are any; a repeat is of a segment that the rater answered at least as many answers ago.
+    A check is due after every ``check_every`` answers. Known answers and repeats take turns if
+    there are both. A repeat is of a segment that the rater answered at least ``check_every``
+    answers ago. The caller holds a transaction.
     """
     open_, given, last, before, latest = database.execute(
         f"SELECT (SELECT segment FROM checks WHERE rater = :rater AND {OPEN} "
@@ -63,7 +64,7 @@ def hand_out(database: sqlite3.Connection, rater: str, every: int, seed: int) ->
 
 
 def _candidates(database: sqlite3.Connection, rater: str, kind: str, first: int) -> list[int]:
-    """Places that could be checked: known ones that are new to the rater, or their early ones."""
+    """Candidates for a check: known segments new to the rater, or segments they rated earlier."""
     if kind == KNOWN:
         query = (
             "SELECT segment FROM known WHERE NOT EXISTS (SELECT 1 FROM ratings "
@@ -98,7 +99,7 @@ def store_answer(
 
 
 def take_back(database: sqlite3.Connection, rater: str, answer: str) -> int | None:
-    """Open a rater's check again whose answer they take back; its place."""
+    """Reopen a check whose answer the rater takes back; returns its row."""
     row = database.execute(
         "SELECT number, segment, score FROM checks WHERE rater = ? AND answer = ? "
         "AND score IS NOT NULL",
@@ -113,10 +114,10 @@ def take_back(database: sqlite3.Connection, rater: str, answer: str) -> int | No
 
 
 def set_known(store: Store, answers: Mapping[str, tuple[float, float]]) -> int:
-    """Say what the right answers to some segments of the pool are, from and to; their number.
+    """Set the range of right answers to some segments of the pool; returns how many.
 
-    Raters get them as checks if ``check_every`` is set. Nothing else depends on them: a known
-    segment that is sampled is rated like any other.
+    Raters get them as checks if ``check_every`` is set. They change nothing else: a known segment
+    that is sampled is rated like any other.
     """
     places = {str(id): place for place, id in enumerate(store.pool.ids.tolist())}
     ends = store.settings.limits or (-math.inf, math.inf)
@@ -124,13 +125,13 @@ def set_known(store: Store, answers: Mapping[str, tuple[float, float]]) -> int:
     for id, (low, high) in answers.items():
         if str(id) not in places:
             raise DataError(
-                f"the pool has no segment {str(id)[:40]!r}, so that its answer cannot serve as a "
-                "check. Give segments of the pool; best those that are not sampled."
+                f"the pool has no segment {str(id)[:40]!r}, so its answer cannot serve as a check. "
+                "Give segments of the pool, preferably some that are not sampled."
             )
         if not (math.isfinite(low) and math.isfinite(high) and ends[0] <= low <= high <= ends[1]):
             raise FewgoldError(
-                f"the known answer to {str(id)[:40]!r} must be on the scale, and its lower end not "
-                f"above the upper; got {low:g} to {high:g}."
+                f"the known answer to {str(id)[:40]!r} must be on the scale, with its lower end "
+                f"not above the upper; got {low:g} to {high:g}."
             )
         rows.append((places[str(id)], float(low), float(high)))
     with store.transaction() as database:
@@ -140,10 +141,10 @@ def set_known(store: Store, answers: Mapping[str, tuple[float, float]]) -> int:
 
 
 def results(store: Store) -> pd.DataFrame:
-    """Every check that was answered: rater, kind, segment, score, and what it is held against.
+    """Every answered check: rater, kind, segment, score, expected score and distance.
 
-    ``expected`` is the rater's own answer before, or the nearest known one; ``off`` is how far the
-    score is from it. A repeat whose first answer was taken back since is left out.
+    ``expected`` is the rater's earlier answer or the nearest right one; ``off`` is the distance
+    from it. A repeat is left out if the rater has since taken back the first answer.
     """
     import pandas as pd
 

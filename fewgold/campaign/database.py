@@ -1,7 +1,7 @@
 """The file of a campaign: SQLite with a write-ahead log, synchronised at every commit.
 
-A commit returns after the log is on the disk, so what was acknowledged survives a crash of the
-process and of the machine. Writers wait for each other; readers wait for nobody.
+A commit returns once the log is on disk, so what was acknowledged survives a crash of the process
+or the machine. Writers wait for each other; readers never wait.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from fewgold.errors import DataError, FewgoldError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Errors of SQLite in words that people can act on
+# SQLite errors as sentences that people can act on
 
 _SAID = {
     sqlite3.SQLITE_BUSY: "another program has been writing to the campaign for too long. Try again "
-    "when it has ended",
+    "when it has finished",
     sqlite3.SQLITE_READONLY: "the campaign cannot be written to: its file or folder is read-only. "
     "Copy it to a folder of yours",
-    sqlite3.SQLITE_FULL: "the campaign cannot be written to: there is no room left on the disk. "
-    "Nothing of this was stored; make room and try again",
+    sqlite3.SQLITE_FULL: "the campaign cannot be written to: the disk is full. "
+    "None of this was stored; free some space and try again",
     sqlite3.SQLITE_IOERR: "the campaign cannot be read or written: the disk failed or is full. "
-    "Nothing of this was stored; make room and try again",
-    sqlite3.SQLITE_CANTOPEN: "the campaign cannot be opened: its file or folder may not be read or "
-    "written. Copy it to a folder of yours",
+    "None of this was stored; free some space and try again",
+    sqlite3.SQLITE_CANTOPEN: "the campaign cannot be opened: you may not read or write its file or "
+    "folder. Copy it to a folder of yours",
 }
 _SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
 
 
 def sentence(error: Exception) -> DataError:
-    """An error of SQLite as one that people can act on."""
+    """Turn an SQLite error into one that people can act on."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the lowest byte is the kind of error
     if code in _SAID:
         return DataError(f"{_SAID[code]} ({error}).")
@@ -51,16 +51,16 @@ def sentence(error: Exception) -> DataError:
 
 
 def damaged(why: str, code: str = "") -> DataError:
-    """The file does not hold what it must."""
+    """The error for a file that lacks what it must have."""
     return DataError(
-        f"the campaign's file is damaged ({' '.join(why.split())[:120]}). Take a copy from before.",
+        f"the campaign's file is damaged ({' '.join(why.split())[:120]}). Restore a backup.",
         code=code,
     )
 
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Turn what cannot be made sense of while reading a part of the file into a sentence."""
+    """Report anything that goes wrong while reading a part of the file as damage."""
     try:
         yield
     except FewgoldError:
@@ -70,13 +70,13 @@ def reading(what: str) -> Iterator[None]:
 
 
 def _in_words(method: Callable[P, T]) -> Callable[P, T]:
-    """A method of sqlite3 whose errors are sentences."""
+    """A method of sqlite3 that raises errors people can act on."""
 
     @wraps(method)
     def called(*args: P.args, **options: P.kwargs) -> T:
         try:
             return method(*args, **options)
-        except sqlite3.ProgrammingError:  # a mistake of ours
+        except sqlite3.ProgrammingError:  # a bug in fewgold
             raise
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise sentence(error) from None
@@ -85,7 +85,7 @@ def _in_words(method: Callable[P, T]) -> Callable[P, T]:
 
 
 class Cursor(sqlite3.Cursor):
-    """A cursor whose errors are sentences."""
+    """A cursor that raises errors people can act on."""
 
     execute = _in_words(sqlite3.Cursor.execute)
     executemany = _in_words(sqlite3.Cursor.executemany)
@@ -95,7 +95,7 @@ class Cursor(sqlite3.Cursor):
 
 
 class Connection(sqlite3.Connection):
-    """A connection whose errors are sentences."""
+    """A connection that raises errors people can act on."""
 
     def execute(self, *args: Any) -> Cursor:
         """As in sqlite3."""
@@ -106,10 +106,10 @@ class Connection(sqlite3.Connection):
         return self.cursor(Cursor).executemany(*args)
 
 
-#: "fewg", so that the file tells what it is.
+#: "fewg", so that programs recognise the file.
 APPLICATION = 0x66657767
 VERSION = 1
-#: Name of the file in a campaign that is a folder.
+#: Name of the file in a campaign folder.
 FILE = "campaign.fewgold"
 _TIMEOUT = 60.0  # seconds to wait for another writer, unless FEWGOLD_PATIENCE says otherwise
 
@@ -185,8 +185,8 @@ CREATE INDEX outputs_by_segment ON outputs (segment);
 """
 
 
-# Tables that files of earlier versions lack. Those versions do not look at them, so that the file
-# stays one that they can open; see `_complete`.
+# Tables that files of earlier versions lack. Earlier versions ignore these tables, so they can
+# still open the file; see `_complete`.
 _LATER = """
 CREATE TABLE IF NOT EXISTS lots (
     segment INTEGER PRIMARY KEY REFERENCES drawn (segment), lot REAL NOT NULL
@@ -224,40 +224,40 @@ _LATER_TABLES = ("lots", "known", "checks", "settled", "practice_items", "practi
 
 
 def database_path(path: str | Path) -> Path:
-    """The file of a campaign that is a folder or a file."""
+    """The file of a campaign, given its folder or the file itself."""
     if not str(path).strip():
-        raise DataError("a campaign needs the name of a folder, or of a .fewgold file.")
+        raise DataError("a campaign needs the name of a folder or of a .fewgold file.")
     place = Path(path)
     return place if place.suffix == Path(FILE).suffix else place / FILE
 
 
 def is_campaign(path: str | Path) -> bool:
-    """True where a campaign lies: a folder with one in it, or its file.
+    """Whether the path is a campaign: its folder or its file.
 
-    Not for a campaign that this process has open (see `_check`).
+    Do not call it for a campaign that this process has open (see `_check`).
     """
     try:
         with open(database_path(path), "rb") as file:
             head = file.read(72)
-    except (OSError, ValueError):  # no such name can be
+    except (OSError, ValueError):  # not a valid name
         return False
     return head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION.to_bytes(4, "big")
 
 
 def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
-    """A new file, whole or not at all: made beside its place and then moved there."""
+    """Create a new file, whole or not at all: it is made beside its place and then moved there."""
     fresh = not path.parent.exists()
     try:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise DataError(
-                f"no folder {str(path.parent)!r} can be made: there is a file of that name. Name a "
-                "new folder."
+                f"the folder {str(path.parent)!r} cannot be made: there is a file of that name. "
+                "Name a new folder."
             ) from None
         with TemporaryFolder(path.parent, f".{path.name}.") as folder:
             made = folder / path.name
-            made.touch()  # with the rights of any new file; those of SQLite's own are narrower
+            made.touch()  # with the usual permissions; SQLite would set narrower ones
             with closing(_connect(made, new=True)) as database, transaction(database):
                 for statement in f"{_SCHEMA}{_LATER}".split(";"):
                     database.execute(statement)
@@ -271,24 +271,24 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         ) from None
     finally:
         if fresh and not path.exists():
-            with suppress(OSError):  # somebody put something into it meanwhile
+            with suppress(OSError):  # somebody has put something into it
                 path.parent.rmdir()
 
 
 def _place(made: Path, path: Path) -> None:
-    """Move a file to a place where there must be none: of two who begin at once, one fails."""
+    """Move a file to a place where there must be none; if two try at once, one fails."""
     try:
         os.link(made, path)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         with unbroken():
             path.touch(exist_ok=False)
             os.replace(made, path)
 
 
 def connect(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
-    """An existing file, its kind and version checked."""
+    """Open an existing file and check its kind and version."""
     if not path.is_file():
         raise DataError(
             f"there is no campaign at {str(path)!r}. Begin one with: fewgold init FOLDER POOL."
@@ -298,15 +298,15 @@ def connect(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     if version != VERSION:
         database.close()
         raise DataError(
-            f"{str(path)!r} is a campaign of version {version}; this fewgold reads version "
+            f"{str(path)!r} is a campaign of version {version}, but this fewgold reads version "
             f"{VERSION}. Open it with the fewgold that wrote it."
         )
     return database
 
 
 def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqlite3.Connection:
-    # One may look at a campaign in an archive that one may not write to, where SQLite cannot put
-    # its log beside the file. A log that is there holds answers and must be read.
+    # A campaign in a read-only place can still be read, although SQLite cannot put its log
+    # beside the file. A log that is there has answers in it and must be read.
     log = Path(f"{path}-wal")
     fixed = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
     archived = fixed and not (log.is_file() and log.stat().st_size)
@@ -319,8 +319,8 @@ def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqli
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.execute("PRAGMA foreign_keys = ON")
-        # The system keeps the pages of the file in memory anyway: the copies of dozens of
-        # connections, 2 MB each by default, would come on top of that.
+        # The operating system keeps the file's pages in memory anyway. Dozens of connections would
+        # each keep a copy on top of that, 2 MB by default.
         database.execute("PRAGMA cache_size = -512")
         if not new:
             _complete(database, fixed)
@@ -331,9 +331,9 @@ def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqli
 
 
 def _complete(database: sqlite3.Connection, fixed: bool) -> None:
-    """Give a file of an earlier version the tables that it lacks; empty ones where it is fixed.
+    """Add the tables that a file of an earlier version lacks.
 
-    A campaign that may not be written to gets them beside its file, for as long as it is open.
+    If the file is read-only, empty temporary tables stand in for them while it is open.
     """
     asked = ", ".join(f"'{name}'" for name in _LATER_TABLES)
     (found,) = database.execute(
@@ -352,10 +352,10 @@ def _complete(database: sqlite3.Connection, fixed: bool) -> None:
 
 
 def _check(database: sqlite3.Connection, path: Path) -> None:
-    """Refuse what is no campaign, before anything in it is changed.
+    """Refuse what is not a campaign, before anything in it is changed.
 
-    SQLite must be asked. A process that opens and closes the file by itself loses the locks that
-    all of its connections hold on it, and then other processes take the log away under them.
+    This must go through SQLite. A process that opens and closes the file itself loses the locks of
+    all its connections, and other processes may then remove the log while it is in use.
     """
     why = f"{str(path)!r} is not a campaign of fewgold, or it is damaged."
     try:
@@ -367,7 +367,7 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
 
 
 def has_table(database: sqlite3.Connection, name: str) -> bool:
-    """Whether there is such a table, which campaigns of earlier versions may lack."""
+    """Whether the file has this table, which campaigns of earlier versions may lack."""
     query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
     return database.execute(query, (name,)).fetchone() is not None
 
@@ -390,13 +390,13 @@ def _open(uri: str, any_thread: bool) -> sqlite3.Connection:
 
 
 def _lot(rater: str, place: int) -> int:
-    """What decides in which order a rater gets the outputs of one segment: for each another one."""
+    """A hash that gives each rater their own order of the outputs of a segment."""
     return int.from_bytes(hashlib.sha256(f"{rater}\x1f{place}".encode()).digest()[:7])
 
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """All of it or nothing, with no other writer in between; it is on the disk afterwards."""
+    """Write everything or nothing, with no other writer in between; it is on disk afterwards."""
     try:
         database.execute("BEGIN IMMEDIATE")
         yield database
@@ -407,10 +407,10 @@ def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 class Line:
-    """Threads that wait for something one after the other, first come, first served.
+    """A queue of threads, first come, first served.
 
-    SQLite lets whoever waits try again now and then, and not in the order in which they came: of
-    fifty who write at once to one file, one may wait for minutes.
+    SQLite lets waiting writers retry now and then, in no particular order. If fifty write to one
+    file at once, one of them may wait for minutes.
     """
 
     def __init__(self) -> None:
@@ -426,7 +426,7 @@ class Line:
             mine.acquire()
             self._waiting.append(mine)
         try:
-            mine.acquire()  # until the one before lets go
+            mine.acquire()  # until the thread before releases it
         except BaseException:  # an interruption
             with self._guard:
                 waits = mine in self._waiting
@@ -449,14 +449,14 @@ _LINES_GUARD = Lock()
 
 
 def line_of(path: Path) -> Line:
-    """The line of this process's writers to a file."""
+    """The queue of this process's writers to a file."""
     with _LINES_GUARD:
         return _LINES.setdefault(path.resolve(), Line())
 
 
 @contextmanager
 def snapshot(database: sqlite3.Connection) -> Iterator[None]:
-    """Read everything as of one moment, whatever others write meanwhile; within one, that one."""
+    """Read everything as of one moment, whatever others write meanwhile. Calls may be nested."""
     if database.in_transaction:
         yield
         return
@@ -468,7 +468,7 @@ def snapshot(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def _undo(database: sqlite3.Connection) -> None:
-    with suppress(DataError):  # of a file that cannot be read any more; the first error counts
+    with suppress(DataError):  # the file cannot be read any more; the first error counts
         if database.in_transaction:
             database.execute("ROLLBACK")
 

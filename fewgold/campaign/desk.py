@@ -1,4 +1,4 @@
-"""What raters do: they have links, get segments, rate or skip them, and take answers back."""
+"""What raters do: they have links, get segments, rate or skip them, and undo answers."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     from fewgold.campaign.study import Campaign
 
 
-#: What imports are called that hold an answer from a page.
+#: Format name of the imports that answers from pages belong to.
 PAGE = "page"
 _COLUMNS = "number, segment, score, rater, time, answer, details, import, stored_at"
 _FROM_PAGE = f"(SELECT format FROM imports WHERE imports.number = import) = '{PAGE}'"
 
 _UNSKIP = "DELETE FROM skips WHERE segment = ? AND rater = ?"
 
-# Raters that a drawn segment shall have: some get one more, by lot.
+# Number of raters that a drawn segment should have; some get one more, chosen at random.
 _WANTED = ":each"
 _WANTED_BY_LOT = (
     "(:each + EXISTS (SELECT 1 FROM lots WHERE lots.segment = drawn.segment AND lot < :second))"
 )
-# Segments that this rater has not rated or skipped, and that fewer raters than wanted have rated or
-# are at work on.
+# Segments that this rater has not rated or skipped, and that too few raters have rated or are
+# working on.
 _OPEN = """
 SELECT drawn.segment FROM drawn
 WHERE NOT EXISTS (SELECT 1 FROM ratings WHERE segment = drawn.segment AND rater = :rater)
@@ -63,8 +63,8 @@ AND (
     )
 ) < {wanted}
 """
-# What the rater was given last and has not answered comes first, such as after taking it back.
-# Outputs of several systems for one segment have one turn; each rater gets them in another order.
+# What the rater was given last and has not answered comes first, such as after an undo.
+# The outputs of several systems for one segment follow each other, in a different order per rater.
 _NEXT = """
 SELECT * FROM (
     SELECT o.segment, 1 FROM ({open}) AS o JOIN claims ON claims.segment = o.segment
@@ -75,8 +75,8 @@ UNION ALL SELECT segment, 0 FROM (
     {open} ORDER BY wave, turn, lot(:rater, drawn.segment) LIMIT 1
 ) LIMIT 1
 """
-# What is known of a form before its answer is stored: whether it is an attention check, whether its
-# segment was drawn or skipped, and the answer with its name that came before, if any.
+# What is known about a form before its answer is stored: whether it is an attention check, whether
+# its segment was drawn or skipped, and the earlier answer with the same form name, if any.
 _BY_FORM = "rater = :rater AND answer = :answer"
 _BEFORE = f"""
 SELECT
@@ -96,8 +96,8 @@ FROM (SELECT 1) LEFT JOIN (
     ) LIMIT 1
 ) AS before
 """
-# A rater who gets one output of a segment gets those of the other systems as well, as far as nobody
-# else has them: differences between systems are then not differences between raters.
+# A rater who gets one output of a segment also gets those of the other systems that nobody else
+# has, so that differences between systems are not differences between raters.
 _BESIDE = """
 INSERT OR REPLACE INTO claims
 SELECT segment, :rater, CASE segment WHEN :place THEN :at ELSE :at - 1e-3 END FROM (
@@ -110,7 +110,7 @@ SELECT segment, :rater, CASE segment WHEN :place THEN :at ELSE :at - 1e-3 END FR
 
 
 def _open(query: str, settings: Settings) -> str:
-    """A query with the condition that a segment is open to a rater."""
+    """Complete a query with the condition that a segment is open to a rater."""
     wanted = _WANTED_BY_LOT if settings.second else _WANTED
     return query.format(open=_OPEN.format(wanted=wanted))
 
@@ -119,18 +119,18 @@ def _open(query: str, settings: Settings) -> str:
 class Kept:
     """What became of an answer from a page."""
 
-    new: bool  # False if it came before: a form that was sent twice
-    score: float  # that is stored, which is that of the first time
+    new: bool  # False if the form was sent before
+    score: float  # the stored score, which is that of the first time
     scores: Mapping[str, float] = field(default_factory=dict)  # of several criteria
-    withdrawn: bool = False  # the rater has taken it back since
+    withdrawn: bool = False  # the rater has since taken it back
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Answers so far: of one rater, of all, and how many are wanted.
+    """Answers so far: of one rater, of all raters, and how many are wanted.
 
-    Answers beyond the raters that a segment shall have do not bring the end nearer, and ``all``
-    leaves them out.
+    ``all`` leaves out answers from more raters than a segment should have, since they bring the end
+    no nearer.
     """
 
     own: int
@@ -145,11 +145,11 @@ class Held:
     segment: str  # its key
     rater: str
     since: float  # seconds since 1970
-    abandoned: bool  # kept for the rater no longer
+    abandoned: bool  # no longer kept for the rater
 
 
 class Desk:
-    """Raters and their work. Nothing is thrown away: what is taken back moves to another table."""
+    """Raters and their work. Nothing is deleted: answers taken back move to another table."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -160,19 +160,19 @@ class Desk:
     # Raters and their links
 
     def add_rater(self, name: str) -> str:
-        """Let somebody rate on pages; the secret of their link."""
+        """Add a rater, who can then rate on pages; returns the secret of their link."""
         name = name.strip()
         if not name or len(name) > 80 or not name.isprintable():
-            raise FewgoldError("a rater needs a name of 1 to 80 characters that can be printed.")
+            raise FewgoldError("a rater needs a name of 1 to 80 printable characters.")
         token = secrets.token_urlsafe(16)
         with self.store.transaction() as database:
             if database.execute("SELECT 1 FROM raters WHERE name = ?", (name,)).fetchone():
-                raise FewgoldError(f"there is a rater {name!r} already. Choose another name.")
+                raise FewgoldError(f"there is already a rater {name!r}. Choose another name.")
             database.execute("INSERT INTO raters VALUES (?, ?, ?)", (name, token, now()))
         return token
 
     def remove_rater(self, name: str) -> None:
-        """Their link leads nowhere from now on; their answers stay."""
+        """Remove a rater: their link stops working, and their answers stay."""
         with self.store.transaction() as database:
             gone = database.execute("DELETE FROM raters WHERE name = ?", (name,)).rowcount
             database.execute("DELETE FROM claims WHERE rater = ?", (name,))
@@ -185,17 +185,17 @@ class Desk:
         return dict(self.store.database.execute(query))
 
     def rater_of(self, token: str) -> str | None:
-        """Whose link it is."""
+        """The rater whose link has this secret."""
         row = self._row("SELECT name FROM raters WHERE token = ?", (token,))
         return None if row is None else str(row[0])
 
     def rated_by(self, rater: str) -> int:
-        """Segments that somebody rated."""
+        """How many segments a rater rated."""
         query = "SELECT COUNT(DISTINCT segment) FROM ratings WHERE rater = ?"
         return int(self._row(query, (rater,))[0])
 
     def progress(self, rater: str) -> Progress:
-        """How far one rater and all of them have come, against the sample or the budget."""
+        """Progress of one rater and of all raters towards the sample or the budget."""
         settings = self.store.settings
         by_lot = _WANTED_BY_LOT if settings.second else _WANTED
         own, done, drawn, twice = self._row(
@@ -214,9 +214,10 @@ class Desk:
     # Handing out and rating
 
     def claim(self, rater: str, hold: float | None = None) -> int | None:
-        """The place of the next segment for a rater, kept for them for ``hold`` seconds.
+        """The row of the next segment for a rater, kept for them for ``hold`` seconds.
 
-        Those of the settings, unless told. It may be an attention check, which looks the same.
+        ``hold`` is that of the settings by default. The segment may be an attention check, which
+        looks the same.
         """
         with self.store.transaction() as database:
             return self._claim(database, rater, hold)
@@ -243,11 +244,11 @@ class Desk:
         return int(place)
 
     def rate(self, rating: Rating) -> Kept:
-        """Store an answer from a page, once however often it is sent; it is on the disk then.
+        """Store an answer from a page, once however often it is sent; then it is on disk.
 
         ``rating.answer`` names the form that it came with. The first answer with that name counts;
-        a later one says what is stored. Whether the rater was to get this segment does not matter:
-        they saw it.
+        sending it again only returns what is stored. It does not matter whether the rater should
+        have got this segment: they saw it.
         """
         with self.store.transaction() as database:
             return self._rate(database, rating)
@@ -274,7 +275,7 @@ class Desk:
         why = why_not(rating, settings)
         if not why and len(rating.scores) < len(settings.criteria):
             absent = next(c.name for c in settings.criteria if c.name not in rating.scores)
-            why = f"there is no score of {absent}"
+            why = f"there is no score for {absent}"
         if why:
             raise DataError(f"{why}; it was not stored.")
         assert place is not None
@@ -290,14 +291,14 @@ class Desk:
         own = (rating.score, rating.rater, rating.time, rating.answer, details)
         row = (place, *own, number, now(), twin_of(place, rating))
         new = database.execute(INSERT, row).rowcount
-        if skipped:  # whoever rates what they had skipped has looked at it again
+        if skipped:  # rating a skipped segment ends the skip
             database.execute(_UNSKIP, (place, rating.rater))
         return Kept(bool(new), rating.score, rating.scores)
 
     # Skipping and taking back
 
     def last(self, rater: str) -> tuple[str, str] | None:
-        """What a rater did last on pages and may undo: ``answer`` or ``skip``, and its name."""
+        """What a rater did last on pages and can undo: ``answer`` or ``skip``, and its name."""
         row = self._row(
             "SELECT * FROM (SELECT 'answer', answer, stored_at AS at FROM ratings "
             f"WHERE rater = :rater AND {_FROM_PAGE} ORDER BY number DESC LIMIT 1) UNION ALL "
@@ -315,10 +316,11 @@ class Desk:
         return what, name if what == "answer" else self.key_at(name, rater)
 
     def withdraw(self, rater: str, answer: str | None = None) -> str | None:
-        """Take a rater's last answer from a page back and hand them its segment again; its key.
+        """Take back a rater's last answer from a page and give them its segment again; returns its
+        key.
 
-        With ``answer``, the name of its form, only if that is the last one. None if there is
-        nothing to take back; what was taken back before stays so.
+        With ``answer``, the name of a form, only if that is the last one. None if there is nothing
+        to take back; earlier undos stay.
         """
         with self.store.transaction() as database:
             row = database.execute(
@@ -351,7 +353,7 @@ class Desk:
         return self.key_at(place, rater)
 
     def taken_back(self, rater: str, segment: str | int) -> Rating | None:
-        """What a rater took back of a segment (its key or place) and has not answered since."""
+        """The answer to a segment (key or row) that a rater took back and has not replaced."""
         place = segment if isinstance(segment, int) else self.place_of(segment)
         row = self._row(
             "SELECT score, time, answer, details FROM withdrawn AS w "
@@ -367,7 +369,7 @@ class Desk:
         return Rating(key, float(score), rater, time, "", answer, *split_details(details))
 
     def skip(self, segment: str, rater: str) -> None:
-        """Do not hand a segment to this rater again, unless they ask for what they skipped."""
+        """Skip a segment: this rater gets it again only if they ask for what they skipped."""
         with self.store.transaction() as database:
             place = self.place_of(segment)
             if database.execute(
@@ -379,7 +381,7 @@ class Desk:
             database.execute("DELETE FROM claims WHERE segment = ? AND rater = ?", (place, rater))
 
     def skipped(self, rater: str) -> int:
-        """Segments that a rater skipped and nobody gave them again."""
+        """Number of segments that a rater skipped and has not asked for again."""
         count = self._row(
             "SELECT (SELECT COUNT(*) FROM skips WHERE rater = :rater) + "
             f"(SELECT COUNT(*) FROM checks WHERE rater = :rater AND {checks.SKIPPED})",
@@ -388,7 +390,7 @@ class Desk:
         return int(count[0])
 
     def unskip(self, rater: str, segment: str | None = None) -> None:
-        """Hand out again what a rater skipped: one segment at once, or all in their turn."""
+        """Give a rater what they skipped again: one segment at once, or all of them in turn."""
         with self.store.transaction() as database:
             if segment is None:
                 database.execute("DELETE FROM skips WHERE rater = ?", (rater,))
@@ -407,9 +409,9 @@ class Desk:
                 _keep(database, place, rater)
 
     def left(self, rater: str) -> tuple[int, int]:
-        """Segments that still want a rater and could have this one: skipped by them, and others.
+        """How many segments this rater could still rate: those they skipped, and others.
 
-        The others are with other raters just now if `Campaign.next` does not hand them out.
+        If `Campaign.next` does not hand out the others, other raters have them at the moment.
         """
         settings = self.store.settings
         wanted = _WANTED_BY_LOT if settings.second else _WANTED
@@ -427,10 +429,10 @@ class Desk:
     # Segments that were opened and left
 
     def held(self) -> list[Held]:
-        """Segments that raters have before them, or left; the oldest first.
+        """Segments that raters have opened or left without an answer, oldest first.
 
-        Without those that were answered. Once `Settings.hold` is over they go to whoever asks
-        next, and an answer that comes later is stored all the same.
+        After `Settings.hold` seconds they go to the next rater who asks. A late answer is stored
+        all the same.
         """
         rows = self.store.database.execute(
             "SELECT segment, rater, at FROM claims WHERE NOT EXISTS (SELECT 1 FROM ratings "
@@ -442,9 +444,9 @@ class Desk:
         ]
 
     def hand_on(self, rater: str | None = None) -> int:
-        """Let others have at once what a rater, or anybody, was given and has not answered.
+        """Give others at once what a rater, or anybody, was given and has not answered.
 
-        How many segments that are. If the first rater answers all the same, both answers are
+        Returns the number of segments. If the first rater answers after all, both answers are
         stored.
         """
         own = "" if rater is None else "rater = :rater AND "
@@ -460,9 +462,9 @@ class Desk:
     # What segments are called
 
     def key_at(self, place: int, rater: str = "") -> str:
-        """The key of a segment, by its place in the pool.
+        """The key of a segment, given its row in the pool.
 
-        That of a pair also says which output stands left for the rater.
+        The key of a pair also says which output is on the left for this rater.
         """
         id, keys = str(self.store.pool.ids[place]), self.store.keys
         if isinstance(keys, SideKeys):
@@ -470,7 +472,7 @@ class Desk:
         return keys.of(place, id)
 
     def place_of(self, segment: str) -> int:
-        """The place in the pool of a segment that raters may get, by its key."""
+        """The row in the pool of a segment that raters may get, given its key."""
         place = self._find(segment)
         seen = (
             "SELECT 1 FROM drawn WHERE segment = :place UNION SELECT 1 FROM checks "
@@ -486,7 +488,7 @@ class Desk:
 
 
 def _keep(database: sqlite3.Connection, segment: int, rater: str) -> None:
-    """Note that a rater has a segment. The caller holds a transaction."""
+    """Record that a rater has a segment. The caller holds a transaction."""
     database.execute(
         "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (segment, rater, time.time())
     )
@@ -494,12 +496,12 @@ def _keep(database: sqlite3.Connection, segment: int, rater: str) -> None:
 
 def _unknown_segment() -> DataError:
     return DataError(
-        "this form names a segment that was not sampled in this campaign. Nothing was stored. "
+        "this form is about a segment that was not sampled in this campaign. Nothing was stored. "
         "Load the page again."
     )
 
 
-# Segments as raters get them, with their neighbours for context
+# Segments as raters see them, with their neighbours for context
 
 WHICH = ("unrated", "incomplete", "all", "last")
 
@@ -508,13 +510,13 @@ def segment(
     campaign: Campaign, place: int, *, position: int | None = None, rate: bool = True,
     masked: bool = True, rater: str = "",
 ) -> Segment:  # fmt: skip
-    """A segment as it is shown. Neither metrics nor the system are: they would sway raters.
+    """A segment as raters see it, without metrics and system, which could influence them.
 
-    Nor are ids and documents that could tell the system, unless ``masked`` is False.
+    Ids and documents that could reveal the system are hidden too, unless ``masked`` is False.
     """
     pool = campaign.pool
     id = str(pool.ids[place])
-    if named := campaign.settings.sides:  # no context: it would say which system is which
+    if named := campaign.settings.sides:  # no context, since it would reveal the systems
         key = campaign.desk.key_at(place, rater)
         turned = sides.flipped(campaign.store, place, rater)
         return Segment(key, key if masked else id, sides.texts(pool, named, place, turned))
@@ -526,7 +528,7 @@ def segment(
     if document and masked and tells(campaign, document):
         document = alias(pool.fingerprint, system, document)
     elif document and pool._has_several_systems:
-        document = f"{system}:{document}"  # or formats would take one for context of the other
+        document = f"{system}:{document}"  # so that one is not taken as context of the other
     return Segment(
         key=key,
         id=key if masked and tells(campaign, id) else id,
@@ -539,14 +541,14 @@ def segment(
 
 
 def members(pool: Pool, place: int) -> list[int]:
-    """The places of all segments of a document, as the same system wrote it, in reading order."""
+    """The rows of all segments of a document by the same system, in reading order."""
     return [int(p) for p in np.flatnonzero(pool._passages == pool._passages[place])]
 
 
 def tells(campaign: Campaign, label: str) -> bool:
-    """Whether an id or a document could tell which system it is.
+    """Whether an id or document name could reveal the system.
 
-    Among several systems any could: the file may list one after the other.
+    With several systems any could, since the file may list one system after the other.
     """
     pool, system = campaign.pool, campaign.settings.system
     if pool._has_several_systems:
@@ -555,18 +557,22 @@ def tells(campaign: Campaign, label: str) -> bool:
 
 
 def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> Tasks:
-    """What is to be rated, document by document in reading order.
+    """The segments to rate, document by document in reading order.
 
-    Documents come in a random order that the seed fixes: whoever stops half-way has then rated
-    documents that chance chose, and not those that stand first in the pool.
+    The documents come in a random order fixed by the seed, so a rater who stops half-way has rated
+    random documents and not the first ones of the pool.
     """
-    return _tasks_of(campaign, _wanted(campaign, which), context, masked)
+    wanted = _wanted(campaign, which)
+    made = _tasks_of(campaign, wanted, context, masked)
+    if which != "incomplete":
+        return made
+    return replace(made, each=max(_missing(campaign, wanted).values(), default=1))
 
 
 def tasks_for(
     campaign: Campaign, raters: Sequence[str], which: str, context: int
 ) -> dict[str, Tasks]:
-    """The same for each of some raters: shared out, and in another random order for each."""
+    """Tasks for each of some raters: shared out, and in a different random order for each."""
     parts = _shared_out(campaign, _wanted(campaign, which), raters, which)
     return {
         rater: replace(_tasks_of(campaign, own, context, True, rater), raters=(rater,), each=1)
@@ -575,11 +581,11 @@ def tasks_for(
 
 
 def _wanted(campaign: Campaign, which: str) -> set[int]:
-    """Places of the segments that are to be rated."""
+    """Rows of the segments to rate."""
     check_choice("which", which, WHICH)
-    pool, settings, drawn = campaign.pool, campaign.settings, campaign.store.drawn()
+    pool, drawn = campaign.pool, campaign.store.drawn()
     if not drawn.size:
-        campaign.store.sample()  # an error, since nothing was drawn yet
+        campaign.store.sample()  # raises an error, since nothing has been drawn yet
     if which == "last":
         return set(drawn[-campaign.waves[-1].n :].tolist())
     wanted = set(drawn.tolist())
@@ -587,22 +593,25 @@ def _wanted(campaign: Campaign, which: str) -> set[int]:
         names = set(campaign.unrated)
         return {p for p in wanted if str(pool.ids[p]) in names}
     if which == "incomplete":
-        raters = raters_of(campaign.answers(), settings).to_dict()
-        twice = campaign.store.for_two()
-        return {
-            p for p in wanted
-            if raters.get(id := str(pool.ids[p]), 0) < settings.each + (id in twice)
-        }  # fmt: skip
+        return {p for p, count in _missing(campaign, wanted).items() if count > 0}
     return wanted
+
+
+def _missing(campaign: Campaign, places: set[int]) -> dict[int, int]:
+    """How many raters these segments still need."""
+    settings, twice = campaign.settings, campaign.store.for_two()
+    raters = raters_of(campaign.answers(), settings).to_dict()
+    names = {p: str(campaign.pool.ids[p]) for p in places}
+    return {p: settings.each + (id in twice) - raters.get(id, 0) for p, id in names.items()}
 
 
 def _shared_out(
     campaign: Campaign, wanted: set[int], raters: Sequence[str], which: str
 ) -> dict[str, set[int]]:
-    """Who rates what: each segment goes to as many raters as it still needs, evenly and by lot.
+    """Who rates what: each segment goes to as many raters as it still needs, evenly at random.
 
-    Whole documents stay together, with the outputs of all systems: differences between systems or
-    within a document are then not differences between raters.
+    Whole documents stay together, with the outputs of all systems, so that differences between
+    systems or within a document are not differences between raters.
     """
     pool, settings = campaign.pool, campaign.settings
     answers, twice = campaign.answers(), campaign.store.for_two()
@@ -635,7 +644,7 @@ def _shared_out(
 def _tasks_of(
     campaign: Campaign, wanted: set[int], context: int, masked: bool, rater: str = ""
 ) -> Tasks:
-    """These segments as tasks, in the order of a rater or in the one that is for everybody."""
+    """These segments as tasks, in the order for one rater or in the common order."""
     check_count("context", context, 0)
     pool, settings = campaign.pool, campaign.settings
     lot = [int.from_bytes(hashlib.sha256(rater.encode()).digest()[:7])] if rater else []
@@ -671,7 +680,7 @@ def _tasks_of(
 def _with_context(
     campaign: Campaign, wanted: set[int], context: int, line: IntArray, masked: bool
 ) -> list[Segment]:
-    """Wanted segments and up to ``context`` neighbours on either side, documents by ``line``."""
+    """Wanted segments with up to ``context`` neighbours on each side; ``line`` orders documents."""
     codes = campaign.pool._passages
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(codes.max() + 2))

@@ -1,7 +1,7 @@
-"""Practice items: what a new rater sees first, marked as practice, and what is never counted.
+"""Practice items: what a new rater sees first, marked as practice and never counted.
 
-They are taken from segments outside the sample. Their answers are kept in a table of their own,
-which no estimate reads.
+They are segments outside the sample. Their answers are in a separate table, which no estimate
+reads.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _DRAWN = "EXISTS (SELECT 1 FROM drawn WHERE drawn.segment = practised.segment)"
 
 @dataclass(frozen=True)
 class PracticeItem:
-    """A segment to practise on, as its owner names it.
+    """A segment to practise on, chosen by the owner.
 
     Parameters
     ----------
     segment
         Its id in the pool.
     scores
-        The right answer, if it is to be shown: by criterion, or under ``""`` where there is a
-        single score. Of outputs side by side it is 1 where the first is better, −1 where the second
-        is, and 0 for neither.
+        The right answer, if it should be shown: by criterion, or under ``""`` for a single score.
+        For outputs side by side it is 1 if the first is better, −1 if the second is, and 0 for
+        neither.
     explanation
         Shown after rating, in Markdown.
     """
@@ -50,7 +50,7 @@ class PracticeItem:
 
 @dataclass(frozen=True)
 class Turn:
-    """The practice item that a rater has before them: its place, and which one of how many."""
+    """The practice item that a rater sees: its row, its number, and how many there are."""
 
     place: int
     number: int
@@ -59,7 +59,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Practised:
-    """What a rater answered to a practice item, and what its owner says about it."""
+    """A rater's answer to a practice item, with the owner's answer and explanation."""
 
     place: int
     score: float
@@ -73,11 +73,11 @@ class Practised:
         return bool(self.known or self.explanation)
 
 
-# The items that the owner names
+# The items that the owner chose
 
 
 def items(store: Store) -> list[PracticeItem]:
-    """The items that were named, in the order in which raters see them."""
+    """The items that the owner chose, in the order in which raters see them."""
     rows = store.database.execute(
         "SELECT id, answer, explanation FROM practice_items "
         "JOIN segments ON segments.place = practice_items.segment ORDER BY number"
@@ -86,7 +86,7 @@ def items(store: Store) -> list[PracticeItem]:
 
 
 def name_items(store: Store, named: Sequence[PracticeItem]) -> int:
-    """Name items to practise on, beside those named before; one named again takes its new text."""
+    """Add items to practise on; an item that is there already gets the new text."""
     places = {str(id): place for place, id in enumerate(store.pool.ids.tolist())}
     drawn = set(store.drawn().tolist())
     rows = []
@@ -94,12 +94,13 @@ def name_items(store: Store, named: Sequence[PracticeItem]) -> int:
         place = places.get(item.segment)
         if place is None:
             raise DataError(
-                f"the pool has no segment {item.segment[:40]!r} to practise on. Give the id of one."
+                f"the pool has no segment {item.segment[:40]!r} to practise on. Give the id of a "
+                "segment."
             )
         if place in drawn:
             raise DataError(
-                f"{item.segment[:40]!r} is in the sample, so that its rating counts. Practise on "
-                "a segment that is not."
+                f"{item.segment[:40]!r} is in the sample, so its rating counts. Choose a segment "
+                "outside the sample."
             )
         _check(store, item)
         rows.append((place, json.dumps(dict(item.scores)), item.explanation.strip()))
@@ -115,7 +116,7 @@ def name_items(store: Store, named: Sequence[PracticeItem]) -> int:
 
 
 def drop_item(store: Store, segment: str) -> bool:
-    """Practise on an item no longer; False if it was not named."""
+    """Remove a practice item; False if there is none for this segment."""
     with store.transaction() as database:
         gone = database.execute(
             "DELETE FROM practice_items WHERE segment = (SELECT place FROM segments WHERE id = ?)",
@@ -139,7 +140,7 @@ def _check(store: Store, item: PracticeItem) -> None:
         raise FewgoldError(f"an explanation may have up to {_LONGEST:,} characters.")
 
 
-# What a rater gets
+# What a rater gets to see
 
 _STATE = f"""
 SELECT
@@ -155,7 +156,8 @@ SELECT
 
 
 def hand_out(store: Store, rater: str) -> Turn | None:
-    """The practice item that a rater gets now; None for whoever is through or began before."""
+    """The practice item that a rater gets now; None if they have finished or began rating
+    before."""
     wanted = store.settings.practice
     if not wanted:
         return None
@@ -174,7 +176,7 @@ def hand_out(store: Store, rater: str) -> Turn | None:
 
 
 def _candidates(store: Store, database: sqlite3.Connection, rater: str, count: int) -> list[int]:
-    """What a rater may still practise on: what was named first, then others by lot."""
+    """Items a rater can still practise on: first the chosen ones, then others at random."""
     drawn = {int(p) for (p,) in database.execute("SELECT segment FROM drawn").fetchall()}
     before = database.execute(
         "SELECT segment FROM practised WHERE rater = ? AND stored_at IS NOT NULL", (rater,)
@@ -197,9 +199,9 @@ def _candidates(store: Store, database: sqlite3.Connection, rater: str, count: i
 def store_answer(
     store: Store, rater: str, place: int, score: float | None, details: str = "{}"
 ) -> bool:
-    """Keep the answer to a practice item, the first one that came; without a score it is skipped.
+    """Store a rater's first answer to a practice item; without a score the item is skipped.
 
-    False if there was one already, or the rater was not given that item.
+    False if there is an answer already, or if the rater was not given that item.
     """
     with store.transaction() as database:
         changed = database.execute(
@@ -211,7 +213,7 @@ def store_answer(
 
 
 def answered(store: Store, rater: str, place: int) -> Practised | None:
-    """What a rater answered to a practice item; None if they did not."""
+    """A rater's answer to a practice item; None if there is none."""
     row = store.database.execute(
         "SELECT score, details, COALESCE(answer, '{}'), COALESCE(explanation, '') FROM practised "
         "LEFT JOIN practice_items USING (segment) "
@@ -233,7 +235,7 @@ def given(store: Store) -> dict[str, int]:
 
 
 def parse_answer(store: Store, text: str) -> float:
-    """An answer as the owner writes it: a number, or which of two outputs is better."""
+    """Read an answer as the owner writes it: a number, or which of two outputs is better."""
     told, named = text.strip(), store.settings.sides
     if named:
         words = {named[0]: 1.0, named[1]: -1.0, sides.TIE: 0.0, sides.BOTH_BAD: 0.0}

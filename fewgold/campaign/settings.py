@@ -1,4 +1,4 @@
-"""What was decided when a campaign began."""
+"""The settings of a campaign."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fewgold.formats.base import parse_criteria
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
 RULES = ("kelly", "hall")
-#: Columns of the answers of a campaign; the scores of several criteria come after them.
+#: Columns of a campaign's answers. The scores of several criteria follow them.
 COLUMNS = (
     "segment", "score", "rater", "time", "answer", "details", "import", "stored_at",
 )  # fmt: skip
@@ -33,81 +33,70 @@ _LONGEST_INSTRUCTIONS = 50_000
 
 @dataclass(frozen=True)
 class Settings:
-    """Decisions that are made before the first answer, so that answers cannot sway them.
+    """Decisions made before the first answer, so that answers cannot influence them.
 
     Parameters
     ----------
-    name
-        Of the campaign.
+    name Name of the campaign.
     strategy
         How segments are chosen and the score is estimated, such as ``docs-balanced+ridge``.
-    seed
-        Of the first wave; later ones derive theirs from it.
+    seed Random seed of the first wave; the seeds of later waves are derived from it.
     limits
-        Ends of the rating scale, such as ``(0, 100)``; answers outside are rejected.
+        Ends of the rating scale, such as ``(0, 100)``. Answers outside are rejected.
     tolerance
-        Half of the interval's width that is wanted.
-    confidence
-        Of intervals.
-    bound
-        How intervals are made; None for the estimator's own.
-    rule
-        Of stopping, for plain random samples: ``kelly`` or ``hall``.
-    each
-        Raters that are wanted for a segment.
+        Half-width of the interval that is wanted.
+    confidence Confidence level of intervals. bound Method for the intervals; None for the
+    estimator's own. rule Stopping rule, for plain random samples: ``kelly`` or ``hall``. each
+    Number of raters per segment.
     repeats
         Which answer counts if a rater rates a segment twice: ``last``, ``first`` or ``mean``.
     among
         How the answers of several raters become one score: ``mean`` or ``median``.
     question
-        What raters are asked; empty for a question that fits the scale (see `asked`).
+        Question that raters see; empty for one that fits the scale (see `asked`).
     higher_is_better
-        Which end of the scale is good; None if nobody said so. A scale that is given by its name
-        tells: errors are counted in ``mqm``, and on the others more is better.
+        Which end of the scale is good; None if unknown. A scale given by name implies it: ``mqm``
+        counts errors, and on the others more is better.
     system
-        The system whose outputs the pool holds, where files hold several.
+        The system whose outputs are in the pool, if files of answers contain several.
     shown
-        What raters may see besides texts, on pages: ``metrics``, ``system``, ``estimate``. Nothing
-        by default, since it would sway them.
+        What raters may see on pages besides texts: ``metrics``, ``system``, ``estimate``. Nothing
+        by default, since it could influence them.
     budget
-        Ratings to be had in all, for strategies that hand out one segment at a time.
+        Total number of ratings, for strategies that hand out one segment at a time.
     uniform, chances
-        With uneven chances: the share of equal ones, if it was said, and where they come from, in
-        a sentence for reports.
+        With uneven chances: the share of equal chances, if set, and a sentence for reports that
+        says where the chances come from.
     criteria
-        What is rated, where it is more than one thing: `fewgold.criteria.Criterion`, or text such
-        as ``"fluency:1-5"``. The first one leads: ``limits``, ``higher_is_better``, the tolerance,
-        the stopping rule, checks, adjudication and strategies that learn go by it.
+        Several things to rate about each segment: `fewgold.criteria.Criterion`, or text such as
+        ``"fluency:1-5"``. The first one leads: ``limits``, ``higher_is_better``, the tolerance, the
+        stopping rule, checks, adjudication and strategies that learn use it.
     systems
-        The systems to compare, where the campaign holds the outputs of several; see `Campaign.of`.
-    shared
-        Whether these are rated on the same segments; else each has a sample of its own.
-    second
-        Share of the sampled segments, chosen by lot, that get one rater more than ``each``.
-    hold
-        Seconds for which a segment that was handed out is kept for its rater; then it goes to the
-        next one. An answer that comes after that is stored all the same.
+        The systems to compare, if the campaign has outputs of several; see `Campaign.of`. shared
+        Whether these are rated on the same segments. Otherwise each has a sample of its own. second
+        Share of the sampled segments, chosen at random, that get one rater more than ``each``. hold
+        Seconds for which a segment is kept for the rater who got it. After that it goes to the next
+        rater, but a late answer is stored all the same.
     check_every
-        Answers of a rater between two attention checks; 0 for none.
+        Number of answers between two attention checks of a rater; 0 for no checks.
     differ
-        Raters who differ by this much or more about a segment put it in the queue of those that an
-        adjudicator settles; None for no queue. It is said before anybody settles anything, so that
-        what is settled does not depend on who looks.
+        Segments on which raters differ by this much or more go to an adjudicator; None for no
+        adjudication. It is fixed before anything is settled, so that what is settled does not
+        depend on who looks.
     adjudication
-        What a settled score does: it ``replaces`` the answers of the raters, or ``joins`` them as
-        that of one rater more.
+        What a settled score does: it ``replaces`` the raters' answers, or ``joins`` them as one
+        more rater.
     ends
-        What the low and the high end of the scale are called, such as ``("useless", "perfect")``.
+        Labels of the low and the high end of the scale, such as ``("useless", "perfect")``.
     instructions
-        What raters must know before they begin, in Markdown; pages and files for raters show it.
+        Instructions for raters in Markdown, shown on pages and in files for raters.
     sides
-        The two texts that are shown side by side, left and right by lot, where raters say which
-        output is better. A score is then 1 where the first is better, −1 where the second is, and 0
-        for a tie or where both are bad; its mean is the net preference of the first.
+        The two texts to show side by side, in random order, if raters say which output is better. A
+        score is then 1 if the first is better, −1 if the second is, and 0 for a tie or if both are
+        bad. Its mean is the net preference for the first.
     practice
-        Items that a new rater practises on before the first one that counts; 0 for none.
-    fingerprint, created_at, version
-        Of the pool, the beginning, and the fewgold that began it.
+        Number of items that a new rater practises on before the first one that counts. fingerprint,
+        created_at, version Fingerprint of the pool, time of creation, and version of fewgold.
     """
 
     name: str
@@ -162,7 +151,7 @@ class Settings:
         check_choice("adjudication", self.adjudication, ADJUDICATION)
         if not 0 <= self.second <= 1:
             raise FewgoldError(
-                "second is the share of segments that get a further rater, from 0 to 1; got "
+                "second is the share of segments that get one more rater, from 0 to 1; got "
                 f"{self.second:g}."
             )
         if not 0 < self.hold <= 1e9:
@@ -176,7 +165,7 @@ class Settings:
             )
         if self.differ is not None and not 0 < self.differ < float("inf"):
             raise FewgoldError(
-                "differ is the difference of raters from which a segment is adjudicated, above 0; "
+                "differ is the smallest difference between raters that is adjudicated, above 0; "
                 f"got {self.differ:g}."
             )
         check_seed(self.seed)
@@ -190,22 +179,22 @@ class Settings:
             most = float("inf") if ends is None else (ends[1] - ends[0]) / 2
             if not 0 < self.tolerance < most:
                 raise FewgoldError(
-                    f"tolerance must lie above 0 and below half of the scale ({most:g}); got "
+                    f"tolerance must be above 0 and below half of the scale ({most:g}); got "
                     f"{self.tolerance:g}."
                 )
 
     def _check_words(self) -> None:
-        """Names of the ends, and instructions."""
+        """Check the labels of the ends, and the instructions."""
         if self.ends is not None:
             called = tuple(" ".join(str(name).split()) for name in self.ends)
             if len(called) != 2 or not all(called) or max(map(len, called)) > _LONGEST_END:
                 raise FewgoldError(
-                    "ends are the names of the low and the high end of the scale, such as "
-                    f"('useless', 'perfect'), with up to {_LONGEST_END} characters each; got "
+                    "ends are labels for the low and the high end of the scale, such as "
+                    f"('useless', 'perfect'), of up to {_LONGEST_END} characters each; got "
                     f"{self.ends!r}."
                 )
             if self.limits is None or self.criteria:
-                raise FewgoldError("names of ends belong to a single scale with limits.")
+                raise FewgoldError("labels of the ends need a single scale with limits.")
             object.__setattr__(self, "ends", called)
         if len(self.instructions) > _LONGEST_INSTRUCTIONS or "\x00" in self.instructions:
             raise FewgoldError(
@@ -214,7 +203,7 @@ class Settings:
             )
 
     def _check_criteria(self) -> None:
-        """Criteria as objects, and the scale of the first as that of the campaign."""
+        """Criteria as objects, with the scale of the first one as that of the campaign."""
         given: Any = self.criteria
         listed = [given] if isinstance(given, str | Criterion) else given
         found = parse_criteria(
@@ -223,34 +212,34 @@ class Settings:
         object.__setattr__(self, "criteria", found)
         if taken := [c.name for c in found if c.name in COLUMNS]:
             raise FewgoldError(
-                f"a criterion cannot be called {taken[0]!r}, as a column of every answer is. Name "
-                "it as raters would, such as fluency."
+                f"a criterion cannot be called {taken[0]!r}, since answers have a column of that "
+                "name. Choose the raters' word, such as fluency."
             )
         if not found:
             return
         if as_limits(self.limits) not in (None, found[0].limits):
             raise FewgoldError(
-                "with several criteria each one has a scale of its own, such as "
-                f"{found[0].name}:1-5; got {self.limits} for all of them."
+                f"with several criteria, each has its own scale, such as {found[0].name}:1-5; "
+                f"got {self.limits} for all of them."
             )
         object.__setattr__(self, "limits", found[0].limits)
         object.__setattr__(self, "higher_is_better", found[0].higher_is_better)
 
     def _check_sides(self) -> None:
-        """The scale of a preference."""
+        """Set the scale of a preference."""
         object.__setattr__(self, "sides", as_names(self.sides))
         if not self.sides:
             return
         if self.criteria or self.systems or as_limits(self.limits) not in (None, PREFERENCE):
             raise FewgoldError(
-                "outputs side by side are compared on a scale of their own: leave out the limits, "
-                "criteria and systems to compare."
+                "outputs side by side have their own scale: leave out the limits, criteria and "
+                "systems to compare."
             )
         object.__setattr__(self, "limits", PREFERENCE)
         object.__setattr__(self, "higher_is_better", True)
 
     def criterion(self, name: str) -> Criterion:
-        """One of the criteria, by its name."""
+        """The criterion with this name."""
         known = {c.name: c for c in self.criteria}
         if name not in known:
             raise UnknownNameError("criterion", name, known)
@@ -267,14 +256,14 @@ class Settings:
 
     @property
     def scale(self) -> RatingScale:
-        """The scale as raters are told about it; of several criteria that of the first."""
+        """The scale as raters see it; that of the first of several criteria."""
         return RatingScale(self.limits, self.higher_is_better, self.ends)
 
 
 def check_seed(seed: int) -> int:
-    """A seed that the file can hold."""
+    """Check that the file can store this seed."""
     if not 0 <= seed < 2**63:
-        raise FewgoldError(f"seed must lie in 0 to {2**63 - 1}; got {seed}.")
+        raise FewgoldError(f"seed must be from 0 to {2**63 - 1}; got {seed}.")
     return seed
 
 

@@ -1,10 +1,11 @@
-"""Side by side: two outputs of one source, left and right by lot, and which of them is better.
+"""Two outputs of one source side by side: raters say which one is better.
 
-The pool has a row for each pair. A score is 1 where the first output is better, −1 where the
-second is, and 0 for a tie, also where both are bad: its mean is the net preference of the first.
-What raters see is left and right. Which output that is, is decided by lot and stands in the key of
-what went out, so that an answer comes back to the right system from any tool; it is recorded with
-the answer.
+The pool has one row per pair. A score is 1 if the first output is better, −1 if the second is, and
+0 for a tie or if both are bad. The mean is the net preference for the first.
+
+Raters see left and right. Which output is on the left is random and encoded in the key that raters
+get, so an answer finds its way back to the right system from any tool. It is recorded with the
+answer.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ LEFT, RIGHT, TIE, BOTH_BAD = "left", "right", "tie", "both bad"
 #: What raters write in sheets and choose in other tools.
 CODES = {1: LEFT, 2: RIGHT, 3: TIE, 4: BOTH_BAD}
 EXPLAINED = "1 = left is better, 2 = right is better, 3 = equally good, 4 = both are bad"
-#: Between the names of the two systems of a pair, where pairs differ in them.
+#: Separator of the two systems' names, if they differ from pair to pair.
 VERSUS = " vs "
 
 
 @dataclass(frozen=True)
 class SideKeys:
-    """Keys of pairs that say which output stood left, as far as the campaign can tell.
+    """Keys of pairs, from which the campaign can tell which output was on the left.
 
     >>> keys = SideKeys(1000, "9f2c11")
     >>> name = keys.of(12, "doc3:7", flipped=True)
@@ -55,25 +56,25 @@ class SideKeys:
         return Keys(2 * self.size, self.fingerprint)
 
     def of(self, place: int, id: str, flipped: bool = False) -> str:
-        """The key of a pair whose second output stands left if it is ``flipped``."""
+        """The key of a pair; ``flipped`` if the second output is on the left."""
         return self._keys.of(2 * place + flipped, id)
 
     def find(self, name: str, id_of: Any) -> int | None:
-        """The place of the pair that a key names."""
+        """The row of the pair that a key names."""
         found = self._keys.find(name, lambda place: id_of(place // 2))
         return None if found is None else found // 2
 
     def side(self, name: str, id_of: Any) -> bool:
-        """Whether the second output stood left."""
+        """Whether the second output was on the left."""
         found = self._keys.find(name, lambda place: id_of(place // 2))
         return found is not None and bool(found % 2)
 
 
 def check(pool: Pool, sides: tuple[str, ...]) -> None:
-    """Refuse a pool that does not hold the two outputs."""
+    """Refuse a pool without the two outputs."""
     if len(sides) != 2 or sides[0] == sides[1]:
         raise DataError(
-            "sides are the names of two texts, the outputs to show side by side; got "
+            "sides are the names of two texts to show side by side; got "
             f"{', '.join(sides) or 'none'}."
         )
     for name in sides:
@@ -85,12 +86,13 @@ def check(pool: Pool, sides: tuple[str, ...]) -> None:
     for label in [] if pool.system is None else sorted(set(map(str, pool.system.tolist()))):
         if len(set(label.split(VERSUS))) != 2:
             raise DataError(
-                f"the pair {label!r} does not name two systems. Name both, with {VERSUS!r} between."
+                f"the pair {label!r} does not name two systems. Name both, with {VERSUS!r} "
+                "between them."
             )
 
 
 def with_pairs(pool: Pool, table: pd.DataFrame, between: Sequence[str]) -> Pool:
-    """A pool of pairs with the names of the two systems of each, from two columns of its table."""
+    """Add the names of the two systems of each pair, from two columns of the table."""
     for name in between:
         if name not in table.columns:
             raise UnknownNameError("column", name, [str(c) for c in table.columns])
@@ -99,12 +101,12 @@ def with_pairs(pool: Pool, table: pd.DataFrame, between: Sequence[str]) -> Pool:
         for a, b in zip(*(table[name].astype(str).str.strip() for name in between), strict=True)
     ]
     if len(labels) != len(pool):
-        raise DataError("every row of the table must be a pair of its own to name its systems.")
+        raise DataError("every row of the table must be a different pair if it names its systems.")
     return replace(pool, system=np.array(labels, dtype=object))
 
 
 def systems_of(pool: Pool, sides: tuple[str, ...], place: int) -> tuple[str, str]:
-    """Names of the systems whose outputs are the first and the second of a pair."""
+    """The names of the systems of a pair, first output and second output."""
     if pool.system is None:
         return sides[0], sides[1]
     first, _, second = str(pool.system[place]).partition(VERSUS)
@@ -112,11 +114,11 @@ def systems_of(pool: Pool, sides: tuple[str, ...], place: int) -> tuple[str, str
 
 
 def flipped(store: Store, place: int, rater: str = "") -> bool:
-    """Whether the second output of a drawn pair stands left, by lot.
+    """Whether the second output of a drawn pair is on the left, at random.
 
-    In each wave every second pair in the order of its lots is turned, so that both outputs stand
-    left equally often, for one rater as for a sheet. A coin for the wave and one for the rater
-    decide which half that is.
+    In each wave every second pair, in a random order, is swapped, so both outputs are on the left
+    equally often, for each rater and in a sheet. A coin per wave and one per rater decide which
+    half is swapped.
     """
     row = store.database.execute(
         "SELECT wave, (SELECT COUNT(*) FROM lots JOIN drawn AS other USING (segment) "
@@ -130,14 +132,14 @@ def flipped(store: Store, place: int, rater: str = "") -> bool:
 
 
 def texts(pool: Pool, sides: tuple[str, ...], place: int, turned: bool) -> dict[str, str]:
-    """What raters see of a pair, by name: what both share, then left and right."""
+    """The texts of a pair as raters see them, by name: common ones, then left and right."""
     found = {n: str(column[place]) for n, column in pool.texts.items() if n not in sides}
     one, two = (str(pool.texts[name][place]) for name in sides)
     return found | dict(zip((LEFT, RIGHT), (two, one) if turned else (one, two), strict=True))
 
 
 def score_of(verdict: str, turned: bool) -> float:
-    """What left, right, tie or both bad says of the first output: 1, 0 or −1."""
+    """The score of the first output for left, right, tie or both bad: 1, 0 or −1."""
     if verdict in (TIE, BOTH_BAD):
         return 0.0
     return 1.0 if (verdict == LEFT) != turned else -1.0
@@ -146,15 +148,15 @@ def score_of(verdict: str, turned: bool) -> float:
 def details_of(
     pool: Pool, sides: tuple[str, ...], place: int, turned: bool, verdict: str
 ) -> dict[str, str]:
-    """What is recorded of an answer: the verdict, and which system stood left."""
+    """What is recorded with an answer: the verdict, and which system was on the left."""
     names = systems_of(pool, sides, place)
     return {"verdict": verdict, "left": names[1] if turned else names[0]}
 
 
 def oriented(rating: Rating, pool: Pool, sides: tuple[str, ...]) -> tuple[Rating, str]:
-    """An answer with a key as one about the first output, and why it makes no sense, if so.
+    """Translate an answer about left and right to the first output; also says if it is invalid.
 
-    One that names its pair by the id is about the first output already.
+    An answer that names its pair by the id is about the first output already.
     """
     keys = SideKeys(len(pool), pool.fingerprint)
 
@@ -166,7 +168,7 @@ def oriented(rating: Rating, pool: Pool, sides: tuple[str, ...]) -> tuple[Rating
         return rating, ""
     verdict = CODES.get(int(rating.score)) if float(rating.score).is_integer() else None
     if verdict is None:
-        return rating, f"{rating.score:g} is no verdict ({EXPLAINED})"
+        return rating, f"{rating.score:g} is not a verdict ({EXPLAINED})"
     turned = keys.side(rating.segment, id_of)
     told = dict(rating.details) | details_of(pool, sides, place, turned, verdict)
     return replace(rating, score=score_of(verdict, turned), details=told), ""
@@ -177,7 +179,7 @@ def _keys(store: Store) -> SideKeys:
 
 
 def as_exported(store: Store, rating: Rating) -> Rating:
-    """An answer about the first output as raters of an exported sheet would write it."""
+    """Translate an answer about the first output to what raters write in an exported sheet."""
     ids = store.pool.ids
     place = store.keys.find(rating.segment, lambda place: str(ids[place]))
     assert place is not None
@@ -192,10 +194,10 @@ def as_exported(store: Store, rating: Rating) -> Rating:
 
 
 def frame(campaign: Campaign) -> pd.DataFrame:
-    """Every pair of the pool with its systems, its metrics, and what people say of it, if they do.
+    """Every pair of the pool with its systems, its metrics, and the raters' verdict.
 
-    ``people`` is A, B or tie by the majority of the raters, or ``both bad`` where most of them say
-    so; it is empty where nobody judged the pair.
+    ``people`` is A, B, tie or ``both bad`` by the majority of the raters, and empty if nobody
+    judged the pair.
     """
     import pandas as pd
 
@@ -228,8 +230,8 @@ def preferences(
     settings = campaign.settings
     if not settings.sides:
         raise FewgoldError(
-            "this campaign shows one output at a time, so that nothing was preferred to anything. "
-            "Begin one with --side-by-side (sides=(…, …))."
+            "this campaign shows one output at a time, so there are no preferences. Begin one "
+            "with --side-by-side (sides=(…, …))."
         )
     names = list(as_names(judges))
     for name in names:
@@ -243,7 +245,7 @@ def preferences(
     if set(table["first"]) | set(table["second"]) == {first, second} and drawn.design.drawn_as(
         "simple"
     ):
-        other = (table["first"] != first).to_numpy()  # the same two, the other way round
+        other = (table["first"] != first).to_numpy()  # the same two systems in the other order
         table.loc[other, "people"] = table.loc[other, "people"].replace({"A": "B", "B": "A"})
         table.loc[other, names] *= -1
         return corrected(table, human="people", judges=names, a=first, b=second, target=target)

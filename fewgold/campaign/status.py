@@ -29,38 +29,24 @@ class Status:
 
     Parameters
     ----------
-    name, strategy, confidence
-        As the campaign was set up.
-    pool_size, sampled, rated
-        Segments of the pool, of the sample, and of the sample with an answer.
+    name, strategy, confidence As in the settings. pool_size, sampled, rated Numbers of segments in
+    the pool, in the sample, and in the sample with an answer.
     unrated
         Ids of sampled segments without an answer, in the order of drawing.
     waves
         Every draw.
-    answers, raters, each, incomplete
-        Answers that count, how many each rater gave, how many raters a segment shall have, and how
-        many sampled segments have fewer.
-    changed
-        Segments that somebody rated twice, and not alike.
-    set_aside, adoptable, rejected
-        Answers that do not count by reason, those among them whose segments were sampled since,
-        and rows that could not be read.
-    estimate
-        The estimate so far in plain values, or None.
-    goal
-        The tolerance, the half-width so far, and how many ratings it takes, about; or None.
-    stop
-        What the stopping rule says, for plain random samples with a tolerance; or None.
-    notes
-        What to know and what to do.
-    criteria
-        Of several criteria: how many segments are rated on each, and the estimates so far.
-    systems
-        Where there are several systems: how far each has come, and its estimate so far. Counts
-        above are then of outputs, and ``pool_size`` is that of the segments.
-    comparison
-        What the answers so far say of the systems: ranking, differences, and how many more
-        segments would tell apart those that are not; or None.
+    answers, raters, each, incomplete Number of answers that count, how many each rater gave, how
+    many raters a segment should have, and how many sampled segments have fewer. changed Number of
+    segments that somebody rated twice with different scores. set_aside, adoptable, rejected Number
+    of answers that do not count, by reason; how many of these are about segments that have since
+    been sampled; and number of rows that could not be read. estimate The estimate so far in plain
+    values, or None. goal The tolerance, the half-width so far, and roughly how many ratings it
+    takes; or None. stop What the stopping rule says, for plain random samples with a tolerance; or
+    None. notes What to know and what to do. criteria With several criteria: how many segments are
+    rated on each, and the estimates so far. systems With several systems: the progress of each, and
+    its estimate so far. The counts above are then numbers of outputs, and ``pool_size`` is the
+    number of segments. comparison The comparison of the systems so far: ranking, differences, and
+    how many more segments would separate those that are not told apart; or None.
     """
 
     name: str
@@ -97,7 +83,7 @@ _SEVERAL = ("systems", "comparison")
 
 
 def status(campaign: Campaign) -> Status:
-    """How far a campaign has come, the estimate so far, and what is missing."""
+    """The progress of a campaign, the estimate so far, and what is missing."""
     settings, store = campaign.settings, campaign.store
     waves, answers = campaign.waves, campaign.answers()
     raters = raters_of(answers, settings)
@@ -141,7 +127,7 @@ def status(campaign: Campaign) -> Status:
 
 
 def _criteria(campaign: Campaign) -> tuple[dict[str, Any], ...]:
-    """How far each criterion has come."""
+    """The progress of each criterion."""
     rows = []
     waves, level = waves_to_use(campaign), campaign.settings.confidence
     for criterion in campaign.settings.criteria:
@@ -158,7 +144,7 @@ def _criteria(campaign: Campaign) -> tuple[dict[str, Any], ...]:
 
 
 def _of_system(campaign: Campaign, name: str) -> dict[str, Any]:
-    """How far one of several systems has come."""
+    """The progress of one of several systems."""
     part = campaign.of(name)
     found: dict[str, Any] = {"system": name, "sampled": 0, "rated": 0, "estimate": None}
     found["pool_size"] = len(part.pool)
@@ -173,13 +159,13 @@ def _of_system(campaign: Campaign, name: str) -> dict[str, Any]:
             level = campaign.settings.confidence
             found["estimate"] = made.to_dict(level) | {"gaps": int(partial.missing.size)}
             found["goal"] = _goal(part, found["estimate"], partial.rated)
-        except FewgoldError:  # too few answers about this system
+        except FewgoldError:  # too few answers for this system
             pass
     return found
 
 
 def comparison(campaign: Campaign) -> dict[str, Any]:
-    """The systems compared by the answers so far, in plain values."""
+    """The comparison of the systems so far, in plain values."""
     result = campaign.compare("at-random")
     told = result.to_dict()
     kept = ("n", "pool_size", "level", "ranking", "differences", "notes", "signature")
@@ -193,8 +179,8 @@ def _counts(frame: pd.DataFrame, column: str) -> dict[str, int]:
 def _goal(campaign: Campaign, made: dict[str, Any], rated: int) -> dict[str, Any] | None:
     """How far the interval is from the tolerance, and how many ratings it takes to get there.
 
-    Widths go with √(1/n − 1/N), all else the same: the metrics explain as much of the further
-    scores as of these.
+    The width is taken as proportional to √(1/n − 1/N). This assumes that the metrics explain
+    further scores as well as those so far.
     """
     tolerance, size = campaign.settings.tolerance, len(campaign.pool)
     if tolerance is None or made["low"] is None or made["high"] is None:
@@ -213,9 +199,9 @@ def _goal(campaign: Campaign, made: dict[str, Any], rated: int) -> dict[str, Any
 def _stopping_rule(
     settings: Settings, partial: PartialRatings, enough: set[str]
 ) -> dict[str, Any] | None:
-    """What the rule says of the answers in the order of drawing, up to the first gap.
+    """What the stopping rule says, using the answers in the order of drawing up to the first gap.
 
-    A segment that still needs a rater is a gap: its score may change.
+    A segment that still needs a rater is a gap, since its score may change.
     """
     sample = partial.sample
     if settings.tolerance is None or settings.limits is None:
@@ -239,60 +225,61 @@ def _stopping_rule(
 
 
 def _remarks(found: Status, rule: str) -> list[str]:
-    """Sentences about what is odd or missing."""
+    """Sentences about what is unusual or missing."""
     said = []
     if found.estimate is not None and found.estimate["gaps"]:
         said.append(
-            f"{found.estimate['gaps']} sampled segments have no answer yet; the estimate so far "
-            "takes that as chance. Segments that are left for last because they are hard would "
-            "bias it."
+            f"{found.estimate['gaps']} sampled segments have no answer yet. The estimate so far "
+            "assumes that they are missing at random; it is biased if raters leave hard "
+            "segments for last."
         )
     elif found.systems and found.comparison is not None and found.unrated:
         said.append(
-            f"{len(found.unrated)} chosen outputs have no answer yet; the comparison so far takes "
-            "that as chance. Outputs that are left for last because they are hard would bias it."
+            f"{len(found.unrated)} chosen outputs have no answer yet. The comparison so far "
+            "assumes that they are missing at random; it is biased if raters leave hard outputs "
+            "for last."
         )
     elif found.estimate is not None and found.unrated:
         said.append(
-            f"{len(found.unrated)} segments of the last waves have no answer yet; the estimate so "
-            "far is that of the waves before, which tell more by themselves until then."
+            f"{len(found.unrated)} segments of the last waves have no answer yet. Until more of "
+            "them are rated, the estimate uses only the waves before, which is more precise."
         )
     if found.changed:
         counts = "mean of the answers" if rule == "mean" else f"{rule} answer"
         said.append(
-            f"{found.changed} segments were rated twice by the same rater and not alike; the "
-            f"{counts} counts."
+            f"{found.changed} segments were rated twice by the same rater with different scores; "
+            f"the {counts} counts."
         )
     if found.raters.get("") and (found.changed or found.each > 1 or len(found.raters) > 1):
         said.append(
-            f"{found.raters['']} answers name no rater and count as one person's. Import files of "
-            "several people with --by NAME each."
+            f"{found.raters['']} answers do not name a rater and count as one person's. Import "
+            "the file of each person with --by NAME."
         )
     if found.set_aside:
         reasons = "; ".join(f"{count}: {why}" for why, count in found.set_aside.items())
-        said.append(f"answers that were set aside and do not count: {reasons}.")
+        said.append(f"answers that are set aside and do not count: {reasons}.")
     if found.adoptable:
         said.append(
-            f"{found.adoptable} of them are of segments that were sampled since; they count after "
-            "fewgold import CAMPAIGN --adopt."
+            f"{found.adoptable} of them are about segments that have since been sampled. To let "
+            "them count: fewgold import CAMPAIGN --adopt."
         )
     if found.rejected:
-        said.append(f"{found.rejected} rows of imported files could not be read and are kept.")
+        said.append(f"{found.rejected} rows of imported files could not be read; they are kept.")
     fired = found.stop is not None and found.stop["fired"]
     reached = found.goal is not None and found.goal["half_width"] <= found.goal["tolerance"]
     if reached and not fired:
         said.append(
-            "the interval is as narrow as wanted. It holds for one look at the end: stopping the "
-            "moment it looks narrow makes it err more often than it says."
+            "the interval is as narrow as wanted. It is valid for one look at the end; if you "
+            "stop the moment it looks narrow, it misses the true score more often than it should."
         )
     return said
 
 
-# The goal and the stopping rule in words, the same wherever they are shown
+# The goal and the stopping rule in words, the same everywhere
 
 
 def goal_line(goal: dict[str, Any]) -> str:
-    """What is wanted, how far it is, and what it still takes; ``goal`` is that of `Status`.
+    """The tolerance, the half-width so far and the ratings still needed; from `Status.goal`.
 
     >>> goal_line({"tolerance": 2.0, "half_width": 2.51, "needed": 80, "more": 20})
     '± 2 wanted, ± 2.51 so far; about 80 ratings in all, 20 more than drawn'
@@ -309,7 +296,7 @@ def goal_line(goal: dict[str, Any]) -> str:
 
 
 def stop_line(stop: dict[str, Any]) -> str:
-    """Whether to stop, and the interval that says so; ``stop`` is that of `Status`."""
+    """Whether to stop, and the interval that says so; from `Status.stop`."""
     digits = decimals(stop["half_width"])
     fired = f"stop: {stop['after']} ratings are enough" if stop["fired"] else "go on"
     return (

@@ -1,7 +1,7 @@
 """The store of a campaign: its SQLite file as pool, settings, waves and tables of answers.
 
-Waves are written with the design of each draw and with the design that all draws make together,
-so that a file opens with the numbers with which it was closed.
+Each wave is written with the design of its own draw and with the joint design of all draws so far,
+so a file opens with the same numbers as when it was closed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Overtaken(DataError):
-    """Somebody else drew a wave at the same moment."""
+    """Another process drew a wave at the same moment."""
 
 
 @dataclass(frozen=True)
@@ -63,22 +63,22 @@ class Wave:
     budget: Any
     n: int
     ids: tuple[str, ...]
-    segments: int = 0  # as many as ``n``, or fewer where each has outputs of several systems
+    segments: int = 0  # equal to ``n``, or less if segments have outputs of several systems
 
     def to_dict(self) -> dict[str, Any]:
-        """The wave in plain values, without the names of what it chose."""
+        """The wave in plain values, without the ids of its segments."""
         left = {"ids", "segments"} if self.segments == self.n else {"ids"}
         return {k: v for k, v in self.__dict__.items() if k not in left}
 
 
-# Of an answer that was set aside, where its segment is known.
+# The system of an answer that was set aside, if its segment is known.
 _OF_SYSTEM = "segment IN (SELECT place FROM segments WHERE segments.system = ?)"
 
 
 class Store:
-    """The open file of a campaign, given by its path or that of its folder.
+    """The open file of a campaign, given the path of the file or its folder.
 
-    With ``any_thread``, threads may pass it on to each other; only one may use it at a time.
+    With ``any_thread``, several threads may use it, but only one at a time.
     """
 
     def __init__(self, path: str | Path, *, any_thread: bool = False) -> None:
@@ -94,7 +94,7 @@ class Store:
     ) -> None:  # fmt: skip
         """Write a new campaign without waves.
 
-        ``segments`` says what each output is of, ``labels`` are columns for slices.
+        ``segments`` has the segment of each output; ``labels`` are columns for slices.
         """
         cells = _checked_labels(pool, labels or {})
 
@@ -113,11 +113,11 @@ class Store:
         create(database_path(path), fill)
 
     def reload(self) -> None:
-        """Read the settings, which other processes may change."""
+        """Read the settings again, since other processes may change them."""
         self.settings = load_settings(self.database)
 
     def is_current(self) -> bool:
-        """Whether it sees what others write: nobody put another file there or took rights away."""
+        """Whether it still sees what others write: the file was not replaced or made unreadable."""
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         return writable and _identity(self.path) == self._file
 
@@ -126,38 +126,39 @@ class Store:
         self.database.close()
 
     def __del__(self) -> None:
-        # Another thread may collect it, which may not even close what is closed.
+        # The garbage collector may run in another thread, which may not even close it twice.
         if "database" in self.__dict__:
             with suppress(sqlite3.ProgrammingError):
                 self.close()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write all of it or nothing, with no other writer in between."""
+        """Write everything or nothing, with no other writer in between."""
         with line_of(self.path), transaction(self.database) as database:
             yield database
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Read as of one moment while it lasts, whatever others write; nothing can be changed."""
+        """Read everything as of one moment, whatever others write meanwhile; read only."""
         return snapshot(self.database)
 
     # The pool
 
     @cached_property
     def pool(self) -> Pool:
-        """The segments that could be rated; the fingerprint tells if somebody changed the file."""
+        """The segments that could be rated, checked against the fingerprint."""
         with reading("the pool"):
             pool = _load_pool(self.database)
             if pool.fingerprint != self.settings.fingerprint:
                 raise DataError(
-                    f"the pool in this campaign was changed: its fingerprint is {pool.fingerprint} "
-                    f"and was {self.settings.fingerprint}. Take a copy of the file from before."
+                    "the pool in this campaign was changed: its fingerprint is "
+                    f"{pool.fingerprint} and was {self.settings.fingerprint}. Restore the file "
+                    "from a backup."
                 )
         return pool
 
     @cached_property
     def segments(self) -> NDArray[Any]:
-        """The segment that each row of the pool is an output of; in most campaigns its own id."""
+        """The segment of each row of the pool; with a single system, its id."""
         if not self.settings.systems:
             return self.pool.ids
         rows = self.database.execute("SELECT segment FROM outputs ORDER BY place").fetchall()
@@ -167,7 +168,7 @@ class Store:
 
     @cached_property
     def labels(self) -> dict[str, NDArray[Any]]:
-        """Columns for slices, which raters do not see: by name, one label per row of the pool."""
+        """Columns for slices, hidden from raters: by name, one label per row of the pool."""
         rows = self.database.execute("SELECT name, cells FROM labels ORDER BY place").fetchall()
         with reading("the columns for slices"):
             found = {name: _labels(json.loads(cells)) for name, cells in rows}
@@ -177,14 +178,14 @@ class Store:
 
     @cached_property
     def frame(self) -> Pool:
-        """What is drawn from for all systems at once: the pool, or its segments, each once."""
+        """The pool that is drawn from: the campaign's, or with several systems its segments."""
         if not self.settings.systems:
             return self.pool
         return systems.joint(self.pool, self.segments)
 
     @cached_property
     def keys(self) -> Keys | SideKeys:
-        """What segments are called in the tasks and forms of raters."""
+        """The keys that name segments in tasks and forms for raters."""
         (size,) = self.database.execute("SELECT MAX(place) + 1 FROM segments").fetchone()
         made = SideKeys if self.settings.sides else Keys
         return made(int(size), self.settings.fingerprint)
@@ -195,7 +196,7 @@ class Store:
         """Every draw, the first one first."""
         ids: dict[int, list[str]] = {}
         segments: dict[int, int] = {}
-        with self.snapshot():  # a wave that is written meanwhile is seen whole or not at all
+        with self.snapshot():  # sees a wave that is being written whole or not at all
             rows = self.database.execute(
                 "SELECT number, drawn_at, strategy, sampler, seed, budget, n FROM waves "
                 "ORDER BY number"
@@ -228,11 +229,11 @@ class Store:
     def add_wave(
         self, draws: Mapping[str, tuple[Sample, Sample]], *, number: int, seed: int, budget: Any
     ) -> None:
-        """Write a wave, and the sample that it makes together with those before.
+        """Write a wave, and the joint sample of this wave and those before.
 
-        ``draws`` has both for each system that has a sample of its own, or for ``""`` if there is
-        one sample. Waves of a strategy that learns are many and small. The design that they made
-        together is of no use once there is a further one, so that it is not kept.
+        ``draws`` has both for each system that has its own sample, or for ``""`` if there is one
+        sample. A strategy that learns draws many small waves. An earlier joint design is useless
+        once there is another wave, so it is not kept.
         """
         strategy = self.settings.strategy
         own = {name: drawn(s.pool, s.indices, s.design) for name, (s, _) in draws.items()}
@@ -252,7 +253,7 @@ class Store:
             if last != number - 1:
                 raise Overtaken(
                     "somebody else drew a wave at the same moment. Look at the status, and draw "
-                    "again if it is still wanted."
+                    "again if you still need to."
                 )
             if whole.design.drawn_as("adaptive"):
                 database.execute("UPDATE waves SET whole = '' WHERE number = ?", (last,))
@@ -274,9 +275,9 @@ class Store:
     def _outputs_of(
         self, system: str, sample: Sample, turns: Sequence[int]
     ) -> list[tuple[int, int]]:
-        """The rows of the pool that a draw has rated, and when each is handed out.
+        """The rows of the pool to rate after a draw, and the turn at which each is handed out.
 
-        Outputs of one segment have the same turn: each rater gets them in an order of their own.
+        Outputs of one segment have the same turn; each rater gets them in a different order.
         """
         if not self.settings.systems:
             return list(zip(sample.indices.tolist(), turns, strict=True))
@@ -293,7 +294,7 @@ class Store:
         ]
 
     def drawn(self, waves: int | None = None) -> IntArray:
-        """Places in the pool of what the first waves, all by default, chose, in that order."""
+        """Rows of the pool that the first waves (by default all) chose, in the order of drawing."""
         rows = self.database.execute(
             "SELECT segment FROM drawn WHERE wave <= ? ORDER BY wave, place",
             (2**31 if waves is None else waves,),
@@ -303,9 +304,9 @@ class Store:
     def sample(
         self, waves: int | None = None, system: str = "", pool: Pool | None = None
     ) -> Sample:
-        """The first waves, all by default, as one sample with the design that they make.
+        """The first waves (by default all) as one sample with their joint design.
 
-        ``system``, and ``pool`` with its outputs, where each system has a sample of its own.
+        If each system has its own sample, give ``system`` and the ``pool`` of its outputs.
         """
         row = self.database.execute(
             "SELECT whole FROM waves WHERE number <= ? ORDER BY number DESC LIMIT 1",
@@ -313,20 +314,20 @@ class Store:
         ).fetchone()
         if row is None:
             raise DataError(
-                "nothing was drawn yet. Choose segments first: fewgold select CAMPAIGN --budget N "
-                "(campaign.select(n))."
+                "nothing has been drawn yet. Choose segments first: fewgold select CAMPAIGN "
+                "--budget N (campaign.select(n))."
             )
         if not row[0]:
             raise DataError(
-                f"what the first {waves} waves make by themselves is not kept, because "
-                f"{self.settings.strategy} learns from answers. Take all waves."
+                f"the sample of the first {waves} waves alone is not kept, because "
+                f"{self.settings.strategy} learns from answers. Use all waves."
             )
         with reading("the design"):
             record = json.loads(row[0])
             if "systems" in record:
                 if not system:
                     raise DataError(
-                        "each system of this campaign has a sample of its own. Name a system."
+                        "each system of this campaign has its own sample. Name a system."
                     )
                 record = record["systems"][system]
             drawn_from = self.frame if pool is None else pool
@@ -334,7 +335,7 @@ class Store:
             return Sample(drawn_from, indices, design, info=SampleInfo.from_dict(record["info"]))
 
     def for_two(self) -> frozenset[str]:
-        """Ids of the sampled segments that get a further rater by lot; see `Settings.second`."""
+        """Ids of the sampled segments that get one more rater at random; see `Settings.second`."""
         rows = self.database.execute(
             "SELECT id FROM lots JOIN segments ON segments.place = lots.segment WHERE lot < ?",
             (self.settings.second,),
@@ -342,7 +343,7 @@ class Store:
         return frozenset(id for (id,) in rows)
 
     def settled(self) -> dict[str, float]:
-        """The scores that adjudicators settled, by id; of several of a segment the last."""
+        """The scores that adjudicators settled, by id; the last one if a segment has several."""
         rows = self.database.execute(
             "SELECT id, score FROM settled JOIN segments ON segments.place = settled.segment "
             "ORDER BY number"
@@ -350,9 +351,10 @@ class Store:
         return {id: float(score) for id, score in rows}
 
     def last_wave_with_answers(self, system: str | None = None) -> int:
-        """The last wave with an answer that came after it was drawn, or with all of them; else 0.
+        """The last wave that raters have begun: with an answer newer than the wave, or complete; or
+        0.
 
-        An answer that was there before the wave was drawn does not show that raters work on it.
+        An answer that is older than the wave does not show that raters are working on it.
         """
         own, n = "", "n"
         if system is not None:
@@ -370,7 +372,7 @@ class Store:
     # Tables
 
     def state(self) -> tuple[int, ...]:
-        """Numbers that change with everything that is stored, and cost next to nothing to read."""
+        """Numbers that change whenever anything is stored, and are very cheap to read."""
         counted = ("ratings", "set_aside", "rejected", "imports", "journal", "settled")
         last = dict(self.database.execute("SELECT name, seq FROM sqlite_sequence"))
         withdrawn, waves = self.database.execute(
@@ -379,10 +381,10 @@ class Store:
         return (*(int(last.get(name, 0)) for name in counted), int(withdrawn), int(waves))
 
     def answers(self, system: str | None = None) -> pd.DataFrame:
-        """Every answer that counts, in the order of arrival, by what stands in the pool.
+        """Every answer that counts, in the order of arrival, by id.
 
-        Of one system, or of all systems for ``""``, by the segments that they are about. Several
-        criteria have a column each.
+        With ``system``, only the answers for that system, or for all systems if it is ``""``, by
+        segment. Several criteria have a column each.
         """
         what, own = "id", ""
         if system is not None:
@@ -394,7 +396,7 @@ class Store:
             () if system is None else (system,),
         )
         if not all(isinstance(s, float) and math.isfinite(s) for s in found["score"].tolist()):
-            raise damaged("a score is no number")
+            raise damaged("a score is not a number")
         if self.settings.criteria:
             with reading("the scores of the criteria"):
                 given = [split_details(d)[1] for d in found["details"].tolist()]
@@ -405,7 +407,7 @@ class Store:
         return found
 
     def rated(self) -> list[Rating]:
-        """Every answer that counts, as it would go to another tool."""
+        """Every answer that counts, as exported to other tools."""
         rows = self.database.execute(
             "SELECT segments.place, id, score, rater, time, answer, details, system FROM ratings "
             "JOIN segments ON segments.place = ratings.segment ORDER BY number"
@@ -422,7 +424,7 @@ class Store:
         return [sides.as_exported(self, r) for r in found] if self.settings.sides else found
 
     def set_aside(self, system: str | None = None) -> pd.DataFrame:
-        """Answers that do not count, and why; of one system those that can be told to be its."""
+        """Answers that do not count, and why; with ``system``, those known to be about it."""
         own = "" if system is None else f"WHERE {_OF_SYSTEM} "
         return self._table(
             "SELECT named AS segment, why, score, rater, time, system, answer, details, import, "
@@ -445,13 +447,13 @@ class Store:
         return pd.DataFrame(cursor.fetchall(), columns=[c[0] for c in cursor.description])
 
     def adoptable(self, system: str | None = None) -> int:
-        """Answers that were set aside and whose segments were sampled since."""
+        """Number of answers set aside whose segments have since been sampled."""
         own, given = ("", ()) if system is None else (f" AND {_OF_SYSTEM}", (system,))
         (count,) = self.database.execute(f"SELECT COUNT(*) {ADOPTABLE}{own}", given).fetchone()
         return int(count)
 
     def change(self, settings: Settings, changed: Mapping[str, Any]) -> None:
-        """Write new settings, unless answers that are there do not fit the scale."""
+        """Write new settings, unless stored answers do not fit the scale."""
         with self.transaction() as database:
             if settings.limits is not None and not settings.criteria:
                 low, high = database.execute(
@@ -460,11 +462,11 @@ class Store:
                 ends = settings.limits
                 if low is not None and (low < ends[0] or high > ends[1]):
                     raise DataError(
-                        f"the scale {ends[0]:g} to {ends[1]:g} does not hold the answers that are "
-                        f"there, which go from {low:g} to {high:g}."
+                        f"some answers are outside the scale {ends[0]:g} to {ends[1]:g}: they go "
+                        f"from {low:g} to {high:g}."
                     )
             save_settings(database, settings)
-            if settings.second:  # campaigns of earlier versions have drawn no lots
+            if settings.second:  # campaigns of earlier versions have no lots
                 for number, seed in database.execute("SELECT number, seed FROM waves").fetchall():
                     _draw_lots(database, number, seed)
             note(database, "change", changed)
@@ -472,7 +474,7 @@ class Store:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file lies at a path; None if there is none."""
+    """The identity of the file at a path; None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -481,10 +483,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def wave_seed(seed: int, number: int) -> int:
-    """The seed of a wave: the first has the campaign's own, later ones derive theirs from it.
+    """The seed of a wave: the campaign's own for the first one, derived from it for later ones.
 
-    With the same seed again, which segments a wave takes would depend on which ones the first
-    took.
+    If the same seed were used again, the segments of a wave would depend on those of the first.
 
     >>> wave_seed(7, 1), wave_seed(7, 2)
     (7, 178997)
@@ -495,20 +496,20 @@ def wave_seed(seed: int, number: int) -> int:
 
 
 def handout_order(own: Mapping[str, Any], seed: int) -> IntArray:
-    """When each segment of a wave is handed out, 0 for the first: (n,) in the order of drawing.
+    """The turn of each segment of a wave, 0 for the first: (n,) in the order of drawing.
 
-    Whoever stops half-way has rated the first ones. They stand for the rest only if chance decided
-    which they are, and most samples are listed by stratum or in the order of the pool. So segments
-    come in a random order that the seed fixes; those of a unit that was drawn whole, one after the
-    other. A simple random sample is in a random order already, which stopping rules rely on, and a
-    strategy that learns must keep its own.
+    If raters stop half-way, the first segments represent the rest only if they are a random part,
+    but most samples are listed by stratum or in the order of the pool. So segments come in a random
+    order fixed by the seed, and those of a unit that was drawn whole follow each other. A simple
+    random sample is in random order already, which stopping rules rely on, and a strategy that
+    learns must keep its own order.
     """
     segments = own["segments"]
     n = len(segments)
     if own["kind"] in ("simple", "adaptive"):
         return np.arange(n)
     units = codes_of(np.array([s.get("unit", place) for place, s in enumerate(segments)]))
-    # A stream of its own: that of the draw itself would tie the order to what was drawn.
+    # A separate random stream, so that the order does not depend on what was drawn.
     chance = np.random.default_rng([seed, 1]).permutation(int(units.max()) + 1)
     turn = np.empty(n, dtype=np.int64)
     turn[np.argsort(chance[units], kind="stable")] = np.arange(n)
@@ -516,10 +517,11 @@ def handout_order(own: Mapping[str, Any], seed: int) -> IntArray:
 
 
 def _draw_lots(database: sqlite3.Connection, wave: int, seed: int) -> None:
-    """Give every segment of a wave its lot, 0 to 1; the caller holds a transaction.
+    """Give every segment of a wave a random number (lot) from 0 to 1; the caller holds a
+    transaction.
 
-    Segments with a lot below a share are that share of the wave, and chance decided which they are.
-    A larger share takes further ones and keeps those. Lots that there are stay.
+    The segments whose lot is below a share are that share of the wave, chosen at random. A larger
+    share keeps them and adds others. Existing lots are kept.
     """
     rows = database.execute(
         "SELECT segment FROM drawn WHERE wave = ? ORDER BY place", (wave,)
@@ -532,7 +534,7 @@ def _draw_lots(database: sqlite3.Connection, wave: int, seed: int) -> None:
     )
 
 
-# The pool in the file: labels and texts as rows, metrics as exact arrays.
+# The pool in the file: labels and texts as rows, metrics as arrays with all digits.
 
 _FLOAT = np.dtype("<f8")
 
@@ -564,7 +566,7 @@ def save_pool(database: sqlite3.Connection, pool: Pool) -> None:
 
 
 def _checked_labels(pool: Pool, labels: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Columns for slices as texts; empty cells are empty texts."""
+    """Columns for slices as texts; missing values become empty texts."""
     known = {"document", "system", *pool.texts, *pool.metrics}
     found = []
     for name, values in labels.items():
@@ -576,8 +578,8 @@ def _checked_labels(pool: Pool, labels: Mapping[str, Any]) -> list[tuple[str, li
             )
         if str(name) in known:
             raise DataError(
-                f"{str(name)!r} is a column of the pool already, and can be used for slices as it "
-                "is. Leave it out of the labels."
+                f"{str(name)!r} is a column of the pool already and can be used for slices. "
+                "Leave it out of the labels."
             )
         told = ["" if v is None or v != v else str(v) for v in cells.tolist()]
         found.append((str(name), told))
@@ -613,5 +615,5 @@ def _load_pool(database: sqlite3.Connection) -> Pool:
 
 
 def _labels(values: Sequence[str]) -> NDArray[Any]:
-    # As objects: an array of texts would give each the room of the longest.
+    # As objects: in an array of texts, each would take as much memory as the longest.
     return np.array(values, dtype=object)

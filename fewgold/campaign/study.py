@@ -1,4 +1,4 @@
-"""A study on disk: the pool, what was drawn from it and how, and every answer that came."""
+"""A study on disk: the pool, what was drawn from it and how, and every answer."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ if TYPE_CHECKING:
 
 
 class Campaign:
-    """A study that lives in a file, from the first draw to the number.
+    """A study in a file, from the first draw to the final score.
 
-    Everything that changes it is written at once and whole: when a method returns, its effect
-    survives a crash. Several processes may work on one campaign. It has a ``store``, its file with
-    all tables, and a ``desk``, which is what raters do: links, rating, skipping, taking back.
+    Every change is written at once, whole or not at all: when a method returns, its effect survives
+    a crash. Several processes may work on one campaign. Its ``store`` is the file with all tables,
+    and its ``desk`` is for what raters do: links, rating, skipping, undoing.
 
     Examples
     --------
@@ -85,12 +85,12 @@ class Campaign:
     def __init__(
         self, path: str | Path | Store | OneSystem, *, pool: Pool | None = None
     ) -> None:  # fmt: skip
-        # What is about one system can be asked all that a store is, and written by nobody.
+        # A `OneSystem` answers the same questions as a `Store`, but nothing can be written to it.
         self.store = Store(path) if isinstance(path, str | Path) else cast("Store", path)
         self.desk = Desk(self.store)
         self.path = self.store.path
         if pool is not None and pool.fingerprint == self.settings.fingerprint:
-            self.store.__dict__["pool"] = pool  # read before, by somebody who opens it often
+            self.store.__dict__["pool"] = pool  # read before by a caller who opens it often
 
     @classmethod
     def create(
@@ -100,12 +100,12 @@ class Campaign:
     ) -> Campaign:  # fmt: skip
         """Begin a campaign in a new folder, or in a new file if ``path`` ends in ``.fewgold``.
 
-        ``settings`` are those of `Settings`. Without a strategy it is the recommended one, without
-        a seed a new one.
+        ``settings`` are those of `Settings`. The default strategy is the recommended one, and the
+        default seed is random.
 
-        To compare several systems, ``pool`` has a row for each output, with its system, and
-        ``segments`` names the segment that each is an output of. All systems are rated on the same
-        segments, unless ``shared`` is False: then each has a sample of its own.
+        To compare several systems, ``pool`` has one row per output, with its system, and
+        ``segments`` has the segment of each row. All systems are rated on the same segments, unless
+        ``shared`` is False; then each has its own sample.
 
         ``labels`` are columns for slices that raters do not see, such as the language of each row.
         """
@@ -128,8 +128,9 @@ class Campaign:
         made = registry.strategy(chosen, drawn_from[0], uniform=settings.get("uniform"))
         if names and made.sampler.step is not None:
             raise FewgoldError(
-                f"{chosen} learns from each answer where to go next, which is about one system. "
-                "For several systems take another strategy, such as the recommended one."
+                f"{chosen} learns from each answer which segment comes next, and works for one "
+                "system only. For several systems choose another strategy, such as the "
+                "recommended one."
             )
         given = Settings(
             name=name or (place.parent.name if place.parent == Path(path) else place.stem),
@@ -152,16 +153,16 @@ class Campaign:
         return cls(path)
 
     def of(self, system: str) -> Campaign:
-        """The part of a campaign of several systems that is about one, to look at.
+        """The part of a campaign of several systems that is about one of them, read only.
 
         It is a campaign with the outputs of this system, its part of the sample and its answers:
-        ``of("A").estimate()``, ``.status()``, ``.report()``. Drawing and rating are for the whole.
+        ``of("A").estimate()``, ``.status()``, ``.report()``. Draw and rate in the whole campaign.
         """
         return Campaign(OneSystem(self.store, system))
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems that are compared; none where the campaign is about one."""
+        """The systems that are compared; none if the campaign is about a single system."""
         return self.settings.systems
 
     def compare(
@@ -173,12 +174,9 @@ class Campaign:
         Parameters
         ----------
         gaps
-            What to do about chosen outputs without an answer. ``wait``: refuse. ``at-random``: take
-            them as left out by chance; pairs are then compared on the segments that both have.
-        waves
-            Go by the first waves only.
-        criterion
-            Which of several criteria, by default the first.
+            What to do about chosen outputs without an answer. ``wait``: refuse. ``at-random``:
+            assume that they are missing at random and compare pairs on the segments that both have.
+            waves Use the first waves only. criterion One of several criteria; by default the first.
         options
             As in `fewgold.comparison.compare`: ``target``, ``unit``, ``correction``, ``level``,
             ``higher_is_better``, ``control``, ``adjust_raters``.
@@ -198,19 +196,19 @@ class Campaign:
         """
         check_choice("gaps", gaps, ("wait", "at-random"))
         if not as_names(by):
-            raise FewgoldError("name a column that makes the slices, such as by='language'.")
+            raise FewgoldError("name a column to slice by, such as by='language'.")
         made: SlicedComparison = systems.compare(self, gaps, waves, criterion, by, least, **options)
         return made
 
     def slicing(self, by: str | Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Columns that make slices, by name: one value per row of the pool."""
+        """Columns to slice by: by name, one value per row of the pool."""
         pool = self.pool
         known: dict[str, Any] = {"document": pool.documents, **pool.texts, **self.labels}
         known |= {n: v for n, v in pool.metrics.items() if n not in known}
         known = {name: values for name, values in known.items() if values is not None}
         for name in as_names(by):
             if name not in known:
-                hint = "fewgold init keeps further columns with --by (Campaign.create(labels=…))."
+                hint = "To keep more columns: fewgold init --by (Campaign.create(labels=…))."
                 raise UnknownNameError("column", name, known, hint)
         return {name: np.asarray(known[name]) for name in as_names(by)}
 
@@ -224,7 +222,7 @@ class Campaign:
         Parameters
         ----------
         by
-            A column, or several to cross them: a text, a label (`labels`) or ``"document"``.
+            A column, or several to cross: a text, a label (`labels`) or ``"document"``.
         gaps, estimator, cut, waves, criterion
             As in `estimate`; ``gaps`` is ``wait`` or ``at-random``.
         options
@@ -244,11 +242,11 @@ class Campaign:
 
     @property
     def labels(self) -> dict[str, NDArray[Any]]:
-        """Columns for slices, which raters do not see: by name, one label per row of the pool."""
+        """Columns for slices, hidden from raters: by name, one label per row of the pool."""
         return self.store.labels
 
     def close(self) -> None:
-        """Close the file; the campaign stays."""
+        """Close the file. The campaign remains on disk."""
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -269,7 +267,7 @@ class Campaign:
 
     @property
     def settings(self) -> Settings:
-        """What was decided when it began, with later changes."""
+        """The settings, with later changes."""
         return self.store.settings
 
     @property
@@ -279,27 +277,27 @@ class Campaign:
 
     @cached_property
     def _strategy(self) -> Estimator:
-        """The estimator with its sampler."""
+        """The estimator, with its sampler."""
         settings = self.settings
         return registry.strategy(settings.strategy, self.store.frame, uniform=settings.uniform)
 
     @property
     def _learns_stepwise(self) -> bool:
-        """Whether further segments are drawn whenever all are rated; never for several systems."""
+        """Whether more segments are drawn as soon as all are rated; never with several systems."""
         return not self.systems and self._strategy.sampler.step is not None
 
     @property
     def waves(self) -> list[Wave]:
-        """Every draw, the first one first."""
+        """All draws, first to last."""
         return self.store.waves()
 
     @property
     def sample(self) -> Sample:
-        """All waves together, with the design that they make."""
+        """All waves as one sample, with their joint design."""
         return self.store.sample()
 
     def change(self, **values: Any) -> None:
-        """Change settings that do not touch what was drawn, and note it in the journal."""
+        """Change settings that do not affect what was drawn, and note it in the journal."""
         fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform",
                  "criteria", "sides"}  # fmt: skip
         if wrong := sorted(fixed & set(values)):
@@ -310,7 +308,7 @@ class Campaign:
         """Draw the first wave. A strategy that learns draws one segment at a time; see `next`."""
         if waves := self.waves:
             raise FewgoldError(
-                f"{sum(w.n for w in waves)} segments were drawn already. Add further ones with "
+                f"{sum(w.n for w in waves)} segments have been drawn already. Add more with "
                 "--more N (campaign.more(n))."
             )
         if not self._learns_stepwise:
@@ -319,15 +317,18 @@ class Campaign:
         return self._draw(self._strategy.sampler.step or 1, seed, before=0)
 
     def more(self, budget: Budget, *, seed: int | None = None) -> Wave:
-        """Add a wave to what was drawn, so that all waves together still stand for the pool."""
+        """Add a wave, so that all waves together still represent the pool."""
         before = len(self.waves)
         if not before:
-            raise FewgoldError("nothing was drawn yet. Draw the first wave with --budget N.")
+            raise FewgoldError(
+                "nothing has been drawn yet. Draw the first wave with --budget N "
+                "(campaign.select(n))."
+            )
         drawn, size = self.store.drawn().size, len(self.pool)
         if drawn >= size:
             raise FewgoldError(
-                f"all {drawn} {'outputs' if self.systems else 'segments'} of the pool were drawn "
-                "already: there is nothing to add."
+                f"all {drawn} {'outputs' if self.systems else 'segments'} of the pool have been "
+                "drawn already, so there is nothing to add."
             )
         if not self._learns_stepwise:
             return self._draw(budget, seed, before)
@@ -350,23 +351,22 @@ class Campaign:
         return self.waves[-1]
 
     def next(self, rater: str = "", *, hold: float | None = None) -> Segment | None:
-        """The next segment for a rater, or None if there is nothing to do for now.
+        """The next segment for a rater, or None if there is nothing to do at the moment.
 
-        Segments come in a random order that the seed fixes, so that those rated first stand for
-        the rest. One that was handed out is kept for its rater for ``hold`` seconds, so that two
-        raters at once do not rate the same. A strategy that learns draws a further segment when
-        all are rated or with other raters, as long as the budget lasts: nobody waits for anybody.
-        ``hold`` is that of the settings by default.
+        Segments come in a random order fixed by the seed, so those rated first represent the rest.
+        A segment is kept for its rater for ``hold`` seconds (by default that of the settings), so
+        two raters do not rate the same one. A strategy that learns draws another segment when all
+        others are rated or taken, until the budget is used up, so that no rater has to wait.
         """
         place = next_place(self, rater, hold)
         if place is None:
             if not self.store.drawn().size:
-                self.store.sample()  # an error, since nothing was drawn yet
+                self.store.sample()  # raises an error, since nothing has been drawn yet
             return None
         return segment(self, place, rater=rater)
 
     def add(self, ratings: Iterable[Rating], source: str = "library") -> Receipt:
-        """Store answers. When this returns they are on the disk."""
+        """Store answers. When this returns they are on disk."""
         given = tuple(ratings)
         return self._store(Reading("ratings", len(given), len(given), given), source)
 
@@ -376,9 +376,9 @@ class Campaign:
     ) -> Receipt:  # fmt: skip
         """Store the answers of a file in any format of `fewgold.formats`.
 
-        ``by`` is the rater of answers that do not name theirs. Sheets of two people who did not
-        write their names would else pass for second thoughts of one. ``source`` is what to call
-        the file, if not by its own name.
+        ``by`` is the rater of answers that do not name one. Without it, sheets of two people who
+        did not write their names would count as two answers of one person. ``source`` is a name for
+        the file other than its own.
         """
         criteria = self.settings.criteria
         reading = formats.read(path, format, names or Names(), criteria)
@@ -393,36 +393,36 @@ class Campaign:
             return receive(database, self.pool, self.settings, reading, source)
 
     def adopt(self) -> int:
-        """Let answers count that were set aside and whose segments were sampled since."""
+        """Let answers count that were set aside but whose segments have since been sampled."""
         with self.store.transaction() as database:
             return adopt(database)
 
     def answers(self) -> pd.DataFrame:
         """Every answer that counts, in the order of arrival: segment, score, rater, time, …
 
-        Several criteria have a column each; NaN where an answer has no score for one.
+        Several criteria have a column each, with NaN if an answer has no score for one.
         """
         return self.store.answers()
 
     def scores(self, waves: int | None = None, criterion: str | None = None) -> FloatArray:
-        """One score per sampled segment, in the order of `sample`, NaN where it has no answer.
+        """One score per sampled segment, in the order of `sample`; NaN without an answer.
 
-        Of several criteria the first one, or the one that is named.
+        With several criteria, the first one unless another is named.
         """
         sample = self.store.sample(waves)
         return _scores(sample, self.answers(), self.settings, self.store.settled(), criterion)
 
     @property
     def unrated(self) -> tuple[str, ...]:
-        """Ids of what was drawn and has no answer, or none to some of the criteria, as drawn."""
+        """Ids of drawn segments that lack an answer to any criterion, in the order of drawing."""
         return systems.unrated(self)
 
     def _partial(self, waves: int | None = None, criterion: str | None = None) -> PartialRatings:
-        """The scores of the first waves, all by default, with gaps."""
+        """The scores of the first waves (by default all), with gaps."""
         if self.systems:
             raise FewgoldError(
-                f"this campaign holds {len(self.systems)} systems, and each has a score of its "
-                f"own. Name one, such as --system {self.systems[0]} "
+                f"this campaign has {len(self.systems)} systems, each with its own score. Name "
+                f"one, such as --system {self.systems[0]} "
                 f"(campaign.of({self.systems[0]!r})), or compare them (campaign.compare())."
             )
         return partial_ratings(self.store, self.answers(), waves, criterion)
@@ -452,7 +452,7 @@ class Campaign:
         return found.estimate(made, gaps, target=target, confidence=level)
 
     def ratings(self, gaps: str = "wait") -> Ratings:
-        """One score per sampled segment; ``at-random`` takes gaps as made by chance."""
+        """One score per sampled segment; ``at-random`` assumes that gaps are random."""
         if gaps not in ("wait", "at-random"):
             raise FewgoldError(f"gaps must be wait or at-random to get ratings; got {gaps!r}.")
         if self.systems and self.settings.shared:
@@ -469,17 +469,13 @@ class Campaign:
         ----------
         gaps
             What to do about sampled segments without an answer. ``wait``: refuse. ``at-random``:
-            take them as made by chance, with a warning; last waves with few answers or none
-            are left out. ``bounds``: assume nothing, and let them have any score of the scale.
-        estimator
-            Instead of the strategy's own.
-        cut
-            Such as ``"<= 0"``: estimate the share of segments with such a score.
-        waves
-            Go by the first waves only, such as those before one that is not rated yet. They stand
-            for the pool by themselves.
-        criterion
-            Which of several criteria, by default the first; `estimates` has all of them.
+            assume that they are missing at random, with a warning; last waves with few answers or
+            none are left out. ``bounds``: assume nothing; they may have any score on the scale.
+            estimator Another estimator than the strategy's own. cut Such as ``"<= 0"``: estimate
+            the share of segments with such a score. waves Use the first waves only, for example
+            those before a wave that is not rated yet. They represent the pool by themselves.
+            criterion One of several criteria; by default the first. `estimates` returns all of
+            them.
         """
         if gaps == "at-random" and waves is None:
             waves = waves_to_use(self)
@@ -495,7 +491,7 @@ class Campaign:
         return _with_bound(self._strategy, name, self.settings.bound, self.pool)
 
     def status(self) -> Status:
-        """How far it has come, the estimate so far, and what is still missing."""
+        """Its progress, the estimate so far, and what is still missing."""
         from fewgold.campaign.status import status
 
         with self.store.snapshot():
@@ -510,17 +506,18 @@ class Campaign:
     def preferences(
         self, judges: str | Sequence[str] = (), *, target: str = "pool"
     ) -> Preferences | PairRanking:
-        """Which system people prefer, of outputs side by side.
+        """Which system people prefer, in a campaign with outputs side by side.
 
-        The posterior of two systems where pairs were drawn at random, else the strengths of Bradley
-        and Terry. ``judges`` are metrics of the pool: above 0 where the first output is better.
+        For two systems whose pairs were drawn at random, the posterior of the shares; otherwise the
+        strengths of the Bradley–Terry model. ``judges`` are metrics of the pool that are above 0 if
+        the first output is better.
         """
         return sides.preferences(self, judges, target)
 
     def set_known(self, answers: Mapping[str, float | tuple[float, float]]) -> int:
-        """Say what the right answers to some segments are, which raters get as attention checks.
+        """Set the right answers to some segments, which raters get as attention checks.
 
-        By id, one score or the lowest and the highest that are right. They are handed out if
+        By id, a score or the lowest and highest right score. Checks are handed out if
         ``check_every`` is set, and never enter the estimate.
         """
         both = {
@@ -530,62 +527,63 @@ class Campaign:
         return checks.set_known(self.store, both)
 
     def practise_on(self, items: Iterable[PracticeItem]) -> int:
-        """Name the segments that new raters practise on, with answers and explanations, if any.
+        """Choose the segments that new raters practise on, with optional answers and explanations.
 
-        They come first, and others by lot where ``practice`` of the settings asks for more. They
-        must be outside the sample: answers to them never count.
+        If the setting ``practice`` asks for more, others are added at random. All must be outside
+        the sample, and answers to them never count.
         """
         return practice.name_items(self.store, list(items))
 
     def differing(self, *, settled: bool = False) -> pd.DataFrame:
-        """Segments about which raters differ by ``differ`` or more and nobody settled; worst first.
+        """Unsettled segments on which raters differ by ``differ`` or more, largest difference
+        first.
 
-        With ``settled`` also those that were settled, and their score.
+        With ``settled``, includes the settled ones with their score.
         """
         return adjudication.queue(self.store, settled=settled)
 
     def settle(self, segment: str, score: float, *, by: str, comment: str = "") -> bool:
-        """Store the score that an adjudicator gives a segment about which raters differ.
+        """Store an adjudicator's score for a segment on which raters differ.
 
-        False if it was there already. What it does to the estimate is ``adjudication`` of the
-        settings: it replaces the answers, or joins them.
+        False if the same score was stored before. The setting ``adjudication`` says whether it
+        replaces the answers or joins them.
         """
         details = {"comment": comment} if comment else {}
         told = Rating(segment, score, by, now(), answer=secrets.token_hex(8), details=details)
         return adjudication.settle(self.store, told)
 
     def report(self, gaps: str = "wait", **options: Any) -> StudyReport | ComparisonReport:
-        """The report of the campaign; write it with ``.write("report.html")``.
+        """The report of the campaign. Write it with ``.write("report.html")``.
 
-        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. Of several systems it
-        is that of their comparison, with ``confidence``, ``title`` and ``by`` (slices);
-        ``of("A").report()`` is that of one.
+        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``. With several systems
+        it reports their comparison, with the options ``confidence``, ``title`` and ``by``
+        (slices); ``of("A").report()`` is about one of them.
         """
         if self.systems:
             return systems.report(self, gaps, **options)
         return _report(self, gaps, **options)
 
     def tasks(self, which: str = "unrated", *, context: int = 2, masked: bool = True) -> Tasks:
-        """Segments to have rated, with neighbours around them; ``all`` has rated ones as well.
+        """Segments to rate, with their neighbours; ``all`` includes those already rated.
 
-        Ids and documents that could tell raters the system have other names, unless ``masked`` is
-        False.
+        Ids and documents that could reveal the system get other names, unless ``masked`` is False.
         """
         return tasks(self, which, context, masked)
 
     def tasks_for(
         self, raters: Sequence[str], which: str = "unrated", *, context: int = 2
     ) -> dict[str, Tasks]:
-        """Segments to have rated by each of some raters, in another random order for each.
+        """Segments for each of some raters, in a different random order for each.
 
-        Each segment goes to as many of them as it still needs (``each``), shared out evenly;
-        documents stay together. Outputs side by side are left and right by each rater's own lot.
+        Each segment goes to as many raters as it still needs (``each``), shared out evenly, and
+        documents stay together. With outputs side by side, left and right are random for each
+        rater.
         """
         return tasks_for(self, handout.raters_of(list(raters)), which, context)
 
 
 def next_place(campaign: Campaign, rater: str, hold: float | None = None) -> int | None:
-    """The place of the next segment for a rater; see `Campaign.next`."""
+    """The row of the next segment for a rater; see `Campaign.next`."""
     while True:
         place = campaign.desk.claim(rater, hold)
         if place is not None or not campaign._learns_stepwise:
@@ -593,16 +591,16 @@ def next_place(campaign: Campaign, rater: str, hold: float | None = None) -> int
         waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
         if not waves or sum(wave.n for wave in waves) >= most:
             return None  # nothing left to draw
-        # What others have before them, or was skipped, counts as taken; as soon as it is rated it
-        # is learnt from.
-        with suppress(Overtaken):  # another rater drew a segment at the same moment
+        # Segments that others have open, or that were skipped, count as taken. The strategy learns
+        # from them once they are rated.
+        with suppress(Overtaken):  # another rater has drawn a segment at the same moment
             campaign._draw(campaign._strategy.sampler.step or 1, None, len(waves))
 
 
 def _drawn(
     campaign: Campaign, pool: Pool, budget: Budget, seed: Any
 ) -> tuple[Sample, Sample]:  # fmt: skip
-    """A wave of a sample, and what it makes together with those before."""
+    """A wave of a sample, and the joint sample of it and the waves before."""
     given, sampler = None, campaign._strategy.sampler
     if campaign.waves and isinstance(sampler, Incremental) and not campaign.settings.systems:
         count = sampler.count(pool, budget, campaign.sample.n)
@@ -613,7 +611,7 @@ def _drawn(
             before = campaign.sample
             given = campaign.ratings() if learns else Ratings(before, np.zeros(before.n))
         sample = campaign._strategy.select(pool, budget, given=given, rng=seed)
-    # What the waves make together does not depend on the scores of the new one.
+    # The joint sample does not depend on the scores of the new wave.
     return sample, sample.rate(np.zeros(sample.n)).sample
 
 
@@ -623,7 +621,7 @@ def _drawn(
 def _with_bound(
     strategy: Estimator, estimator: Estimator | str | None, bound: str | None, pool: Pool
 ) -> Estimator:
-    """The estimator that was asked for, else the strategy's own, with the campaign's bound."""
+    """The given estimator, or the strategy's own, with the campaign's bound."""
     if isinstance(estimator, Estimator):
         return estimator
     chosen = strategy
@@ -636,7 +634,7 @@ def _with_bound(
 
 
 def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
-    """Try the bound on a sample with made-up scores: better now than after all the rating."""
+    """Try the bound on a sample with made-up scores, so that it fails now and not after rating."""
     if settings.bound is None:
         return
     chosen = _with_bound(strategy, None, settings.bound, pool)
@@ -647,7 +645,8 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
         chosen.estimate(sample.rate(scores, limits=settings.limits)).interval(settings.confidence)
     except DesignError as error:
         raise FewgoldError(
-            f"the bound {settings.bound} does not go with {settings.strategy}: {error}"
+            f"the bound {settings.bound} does not go with {settings.strategy}: {error.message}",
+            hints=error.hints,
         ) from None
 
 
@@ -657,7 +656,7 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
 def partial_ratings(
     store: Store, answers: pd.DataFrame, waves: int | None, criterion: str | None = None
 ) -> PartialRatings:
-    """The scores that answers give to the first waves, all by default, with gaps."""
+    """The scores of the first waves (by default all) from the answers, with gaps."""
     sample, settings, settled = store.sample(waves), store.settings, store.settled()
     limits = settings.limits if criterion is None else settings.criterion(criterion).limits
     found = _scores(sample, answers, settings, settled, criterion)
@@ -678,19 +677,19 @@ def _scores(
 
 
 def _settled_note(count: int, settings: Settings) -> str:
-    """What readers must know of settled scores."""
+    """What readers should know about settled scores."""
     way = "instead of" if settings.adjudication == "replaces" else "beside"
     many = "1 segment has a score" if count == 1 else f"{count} segments have scores"
     return (
-        f"{many} that an adjudicator settled, which counts {way} the answers of raters, because "
+        f"{many} settled by an adjudicator, which counts {way} the raters' answers, because "
         f"these differ by {settings.differ:g} or more"
     )
 
 
 def waves_to_use(campaign: Campaign) -> int | None:
-    """How many of the first waves an estimate with gaps uses; None if that is all of them."""
+    """How many of the first waves an estimate with gaps uses; None for all."""
     store = campaign.store
-    # Of several systems on the same segments, a segment counts once one of its outputs is rated.
+    # With several systems on the same segments, a segment counts once one of its outputs is rated.
     answers = store.answers("") if campaign.systems else campaign.answers()
     last = store.last_wave_with_answers()
     count = most_informative(lambda waves: partial_ratings(store, answers, waves), last)
@@ -706,13 +705,13 @@ def waves_to_use(campaign: Campaign) -> int | None:
 
 
 def most_informative(partial: Callable[[int], PartialRatings], last: int) -> int:
-    """The number of first waves, up to ``last``, with the most information in their answers.
+    """The number of first waves, up to ``last``, whose answers have the most information.
 
-    A wave has the weight of its size from the moment that it is joined to those before. While few
-    of its segments are rated these carry all of that weight, and the waves before tell more by
-    themselves: the estimate would get worse with the first answers of a new wave. What counts is
-    the effective size, 1/Σ influence² with gaps taken as chance, which depends on how segments were
-    drawn and which of them are rated, and never on a score.
+    A new wave has the weight of its size as soon as it joins the waves before. While few of its
+    segments are rated, these few carry all of that weight, so the estimate would get worse with the
+    first answers, and the earlier waves alone are better. The criterion is the effective size, 1/Σ
+    influence² with gaps at random. It depends on how segments were drawn and which of them are
+    rated, never on a score.
     """
     best, most = last, -1.0
     for count in range(last, 0, -1):
@@ -725,7 +724,7 @@ def most_informative(partial: Callable[[int], PartialRatings], last: int) -> int
         if size > most * (1 + 1e-9):
             best, most = count, size
         if design.kind in ("simple", "adaptive"):
-            break  # waves of a simple sample are one sample: more of it tells more
+            break  # waves of a simple random sample are one sample, and more of it is better
     return best
 
 
@@ -778,7 +777,7 @@ def _report(
 
 
 def _leading(campaign: Campaign) -> pd.DataFrame:
-    """The answers, to the first criterion where there are several."""
+    """The answers, to the first criterion if there are several."""
     criteria = campaign.settings.criteria
     return answers_to(campaign.answers(), criteria[0].name) if criteria else campaign.answers()
 
@@ -787,7 +786,7 @@ def _command(
     campaign: Campaign, gaps: str, cut: str | None, estimator: Estimator | str | None,
     confidence: float | None,
 ) -> str:  # fmt: skip
-    """The command that gives the estimate of the report again."""
+    """The command that reproduces the estimate of the report."""
     place = campaign.path.parent if campaign.path.name == FILE else campaign.path
     named = estimator.name if isinstance(estimator, Estimator) else estimator
     options: dict[str, str | None] = {

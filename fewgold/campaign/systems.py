@@ -1,8 +1,8 @@
-"""Several systems in one campaign: what is drawn for all of them, and each by itself.
+"""Several systems in one campaign: samples for all of them, and a view of each.
 
-The pool of such a campaign has a row for each output, which is what raters see. Segments are drawn
-from another pool: that of the segments, for all systems at once (`joint`), or that of one system.
-`OneSystem` shows the part of a campaign that is about one system, as if there were no other.
+The pool of such a campaign has one row per output, which is what raters see. Samples are drawn from
+another pool: that of the segments, for all systems at once (`joint`), or that of one system.
+`OneSystem` is the part of a campaign that is about one system, as if there were no others.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from fewgold.report.comparison_page import ComparisonReport
 
 
-# The pools that segments are drawn from
+# The pools that samples are drawn from
 
 
 def names_of(pool: Pool, segments: NDArray[Any]) -> tuple[str, ...]:
-    """The systems of a pool of outputs, in the order of their first row, once it is checked."""
+    """Check a pool of outputs and return its systems, in the order of their first row."""
     if pool.system is None:
         raise DataError("a campaign of several systems needs to know the system of each output.")
     systems, labels = [str(s) for s in pool.system.tolist()], [str(s) for s in segments.tolist()]
     names = tuple(dict.fromkeys(systems))
     if len(names) < 2:
         raise DataError(
-            f"the pool holds one system only, {names[0]!r}. Leave the column of systems out, or "
+            f"the pool has only one system, {names[0]!r}. Leave out the column of systems, or "
             "give the outputs of two or more."
         )
     seen: set[tuple[str, str]] = set()
@@ -57,21 +57,22 @@ def names_of(pool: Pool, segments: NDArray[Any]) -> tuple[str, ...]:
             raise DataError("every output needs the id of its segment and the name of its system.")
         if both in seen:
             raise DataError(
-                f"segment {both[0]!r} has two outputs of the system {both[1]!r}. Keep one of them; "
-                "if ids start again in each document, make ids of document and segment together."
+                f"segment {both[0]!r} has two outputs of the system {both[1]!r}. Keep one of "
+                "them. If ids start again in each document, combine document and segment into "
+                "one id."
             )
         seen.add(both)
     return names
 
 
 def joint(pool: Pool, segments: NDArray[Any]) -> Pool:
-    """The segments of a pool of outputs, each once: metrics are means over the systems."""
+    """The segments of a pool of outputs, once each, with metrics averaged over systems."""
     import pandas as pd
 
     from fewgold.comparison import joint_pool
 
     assert pool.system is not None
-    # By place, since a metric may be called anything.
+    # By position, since a metric may have any name.
     columns: dict[str, Any] = {f"metric {k}": v for k, v in enumerate(pool.metrics.values())}
     names = dict(zip(columns, pool.metrics, strict=True))
     columns |= {"id": segments.astype(str), "system": pool.system.astype(str)}
@@ -97,9 +98,9 @@ def joint(pool: Pool, segments: NDArray[Any]) -> Pool:
 
 
 def alone(pool: Pool, segments: NDArray[Any], system: str) -> tuple[Pool, IntArray]:
-    """The outputs of one system, called as their segments, and their places in the whole pool.
+    """The outputs of one system, with the ids of their segments, and their rows in the whole pool.
 
-    A metric that is the same for all of them says nothing and is left out.
+    A metric that is the same for all of them has no information and is left out.
     """
     assert pool.system is not None
     places = np.flatnonzero(pool.system.astype(str) == system)
@@ -115,7 +116,7 @@ def alone(pool: Pool, segments: NDArray[Any], system: str) -> tuple[Pool, IntArr
 
 
 def rows_in(pool: Pool, segments: NDArray[Any]) -> IntArray:
-    """The row in a pool of segments for each of these segments; −1 where it has none."""
+    """The row of each of these segments in a pool of segments; −1 if it is not there."""
     row = {str(name): k for k, name in enumerate(pool.ids.tolist())}
     return np.array([row.get(str(name), -1) for name in segments.tolist()], dtype=np.int64)
 
@@ -124,7 +125,7 @@ def rows_in(pool: Pool, segments: NDArray[Any]) -> IntArray:
 
 
 class OneSystem:
-    """The part of a campaign's store that is about one system; nothing can be changed by it."""
+    """The part of a campaign's store that is about one system, read only."""
 
     def __init__(self, store: Store, system: str) -> None:
         if system not in store.settings.systems:
@@ -139,7 +140,7 @@ class OneSystem:
 
     @cached_property
     def settings(self) -> Settings:
-        """As for the whole campaign, with the name of this system."""
+        """Those of the whole campaign, with the name of this system."""
         whole = self.whole.settings
         return replace(
             whole, name=f"{whole.name}: {self.system}", system=self.system, systems=(),
@@ -148,7 +149,7 @@ class OneSystem:
 
     @cached_property
     def pool(self) -> Pool:
-        """The outputs of this system, called as their segments."""
+        """The outputs of this system, with the ids of their segments."""
         return self._alone[0]
 
     @property
@@ -179,7 +180,7 @@ class OneSystem:
         if not has.any():
             raise DataError(f"no output of the system {self.system!r} was drawn.")
         if not has.all() or len(self.pool) != len(drawn.pool):
-            # It lacks outputs of some segments: those that it has are a part left by chance.
+            # It lacks outputs for some segments. Those that it has are taken as a random part.
             design = subset(design, has, size=len(self.pool))
         return Sample(self.pool, rows[has], design, info=drawn.info)
 
@@ -198,15 +199,15 @@ class OneSystem:
         return [str(s) for s in self.whole.segments.tolist()]
 
     def answers(self) -> pd.DataFrame:
-        """Every answer about this system that counts, by segment."""
+        """Every answer for this system that counts, by segment."""
         return self.whole.answers(self.system)
 
     def set_aside(self) -> pd.DataFrame:
-        """Answers about this system that do not count, and why."""
+        """Answers for this system that do not count, and why."""
         return self.whole.set_aside(self.system)
 
     def rejected(self) -> pd.DataFrame:
-        """Rows that could not be read, whichever system they are about."""
+        """Rows that could not be read, for any system."""
         return self.whole.rejected()
 
     def journal(self) -> pd.DataFrame:
@@ -214,11 +215,11 @@ class OneSystem:
         return self.whole.journal()
 
     def adoptable(self) -> int:
-        """Answers that were set aside and whose segments were sampled since."""
+        """Number of answers set aside whose segments have since been sampled."""
         return self.whole.adoptable(self.system)
 
     def last_wave_with_answers(self) -> int:
-        """As for the whole campaign, by the answers about this system."""
+        """As for the whole campaign, but using the answers for this system."""
         return self.whole.last_wave_with_answers(self.system)
 
     def settled(self) -> dict[str, float]:
@@ -227,19 +228,19 @@ class OneSystem:
         return {label: found[id] for id, label in self._own if id in found}
 
     def for_two(self) -> frozenset[str]:
-        """Segments whose output of this system gets a further rater by lot."""
+        """Segments whose output of this system gets one more rater at random."""
         found = self.whole.for_two()
         return frozenset(label for id, label in self._own if id in found)
 
     @property
     def _own(self) -> list[tuple[str, str]]:
-        """What the outputs of this system are called in the whole pool, and their segments."""
+        """The segments of this system's outputs, by their ids in the whole pool."""
         places = self._alone[1]
         ids, labels = self.whole.pool.ids[places], self.whole.segments[places]
         return list(zip(map(str, ids.tolist()), map(str, labels.tolist()), strict=True))
 
     def drawn(self, waves: int | None = None) -> IntArray:
-        """Places of the drawn outputs in the pool of this system, in the order of drawing."""
+        """Rows of the drawn outputs in the pool of this system, in the order of drawing."""
         return np.asarray(self.sample(waves).indices)
 
     def state(self) -> tuple[int, ...]:
@@ -247,7 +248,7 @@ class OneSystem:
         return self.whole.state()
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Read as of one moment while it lasts."""
+        """Read everything as of one moment."""
         return self.whole.snapshot()
 
     def close(self) -> None:
@@ -268,8 +269,8 @@ def compare(
     settings, store = campaign.settings, campaign.store
     if not settings.systems:
         raise FewgoldError(
-            "this campaign holds one system, and there is nothing to compare. Its score is that "
-            "of: fewgold estimate CAMPAIGN (campaign.estimate())."
+            "this campaign has only one system, so there is nothing to compare. For its score: "
+            "fewgold estimate CAMPAIGN (campaign.estimate())."
         )
     limits, way = settings.limits, settings.higher_is_better
     if criterion is not None:
@@ -288,8 +289,8 @@ def compare(
             k for k in options if k not in kept and options[k] not in (None, False, "auto")
         ):
             raise FewgoldError(
-                f"{unused[0]} needs systems that are rated on the same segments, and here each has "
-                "a sample of its own."
+                f"{unused[0]} needs systems that are rated on the same segments, but here each "
+                "has its own sample."
             )
         done = {
             name: p.complete() if gaps == "wait" else p.at_random() for name, p in samples.items()
@@ -303,13 +304,13 @@ def compare(
     if gaps == "wait" and (left := unrated(campaign, waves)):
         raise DataError(
             f"{len(left)} of {store.drawn(waves).size} chosen outputs have no answer, first "
-            f"{left[0]}. Have them rated, or say that chance left them out: --rated-only of "
-            "fewgold compare, --gaps at-random of fewgold report (gaps='at-random')."
+            f"{left[0]}. Have them rated, or treat them as missing at random: fewgold compare "
+            "--rated-only, fewgold report --gaps at-random (gaps='at-random')."
         )
     cells = campaign.slicing(by) if by else {}
     table, roles = scored(campaign, waves, criterion, cells)
     if options.get("adjust_raters") and roles["rater"] is None:
-        raise DataError("adjust_raters needs answers of two or more raters who gave their names.")
+        raise DataError("adjust_raters needs answers of two or more named raters.")
     options |= {**roles, "sample": store.sample(waves), "limits": limits}
     if cells:
         return compare_by(table, list(cells), least=least, **options)
@@ -317,7 +318,7 @@ def compare(
 
 
 def waves_of(campaign: Campaign, waves: int | None) -> int | None:
-    """The waves to use while answers are still coming, unless they were named."""
+    """The waves to use while answers are still coming, unless the caller chose."""
     from fewgold.campaign.study import waves_to_use
 
     return waves_to_use(campaign) if waves is None else waves
@@ -340,10 +341,10 @@ def scored(
     campaign: Campaign, waves: int | None = None, criterion: str | None = None,
     cells: Mapping[str, NDArray[Any]] | None = None,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:  # fmt: skip
-    """All outputs with their metrics, slices and scores, and the columns by their role.
+    """All outputs with their metrics, slices and scores, and the columns by role.
 
-    One row per output and rater where two or more gave their names, the mean of theirs counts and
-    nothing was settled, so that their biases can be told; else one row per output.
+    One row per output and rater if there are two or more named raters, their mean counts and
+    nothing was settled, so that the raters' biases can be estimated. Otherwise one row per output.
     """
     import pandas as pd
 
@@ -389,11 +390,11 @@ def scored(
 
 
 def joint_ratings(campaign: Campaign) -> Ratings:
-    """A score per drawn segment, the mean over its systems: what a wave that learns goes by."""
+    """One score per drawn segment, the mean over its systems; used by strategies that learn."""
     if left := unrated(campaign):
         raise DataError(
-            f"{len(left)} chosen outputs have no answer, first {left[0]}. The next wave goes by "
-            "all answers: have them rated first."
+            f"{len(left)} chosen outputs have no answer, first {left[0]}. The next wave depends "
+            "on all answers, so have them rated first."
         )
     by_id = scores(campaign.answers(), campaign.settings, campaign.store.settled())
     pool, segments = campaign.pool, campaign.store.segments
@@ -412,13 +413,13 @@ def report(
     campaign: Campaign, gaps: str, *, confidence: float | None = None, title: str | None = None,
     estimator: Any = None, cut: str | None = None, by: str | Sequence[str] = (),
 ) -> ComparisonReport:  # fmt: skip
-    """The report of all systems, also within slices."""
+    """The report of all systems, optionally with slices."""
     from fewgold.report.comparison_page import ComparisonReport
 
     if estimator is not None or cut is not None:
         raise FewgoldError(
-            "the report of several systems takes no estimator and no cut; that of one does: name "
-            "it with --system (campaign.of(system).report())."
+            "the report of several systems takes no estimator and no cut. For the report of one "
+            "of them name it with --system (campaign.of(system).report())."
         )
     check_choice("gaps", gaps, ("wait", "at-random"))
     settings = campaign.settings
@@ -427,7 +428,7 @@ def report(
     result = campaign.compare(gaps, **options) if sliced is None else sliced.whole
     waves = campaign.waves
     drawn = ", ".join(f"{w.segments} on {w.drawn_at[:10]} (seed {w.seed})" for w in waves)
-    how = "the same segments for all" if settings.shared else "a sample of its own for each"
+    how = "the same segments for all" if settings.shared else "a separate sample for each"
     outputs = sum(wave.n for wave in waves)
     left = len(unrated(campaign))
     facts = [
@@ -440,7 +441,7 @@ def report(
     ]
     notes = []
     if left:
-        notes.append(f"{left} chosen outputs have no answer; that is taken as chance")
+        notes.append(f"{left} chosen outputs have no answer and are taken as missing at random")
     words = ["fewgold", "compare", folder_of(campaign.path)]
     words += ["--rated-only"] if gaps == "at-random" else []
     words += [] if confidence is None else ["--level", f"{1 - confidence:.10g}"]
@@ -451,5 +452,5 @@ def report(
 
 
 def folder_of(path: Path) -> str:
-    """The name of a campaign as one would type it."""
+    """The path of a campaign as one would type it."""
     return (path.parent if path.name == FILE else path).as_posix()

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from fewgold.campaign.study import Campaign
 
-# What pages and tools call the seconds that an answer took
+# Names that pages and tools use for the seconds that an answer took
 _SECONDS = ("seconds", "lead_time", "duration", "time_taken")
-_LONGEST = 3600.0  # whoever takes longer was not there all the time
+_LONGEST = 3600.0  # a rater who takes longer has been away
 
 
 @dataclass(frozen=True)
 class Work:
-    """What raters did so far. Made by `Campaign.work`.
+    """What raters have done so far. Made by `Campaign.work`.
 
     Parameters
     ----------
@@ -38,18 +38,12 @@ class Work:
     checks
         Every attention check that was answered.
     agreement
-        Krippendorff's α of the first segments with two raters, and of more and more of them; the
-        last row is that of all.
-    seconds
-        Median time of an answer in seconds, and of how many answers it is known; NaN for none.
-    per_cost
-        Median time per unit of cost, where segments have a cost.
-    left
-        Seconds that the answers still wanted take, about; NaN where no time is known.
-    held
-        Segments that raters have before them or left.
-    confidence
-        Of intervals.
+        Agreement (Krippendorff's α) on the first segments with two raters and on more and more of
+        them. The last row is for all. seconds Median time of an answer in seconds; NaN if unknown.
+        timed Number of answers whose time is known. per_cost Median time per unit of cost, if
+        segments have a cost. left Approximate time that the remaining answers will take, in
+        seconds; NaN if unknown. held Segments that raters have opened or left without an answer.
+        confidence Confidence level of intervals.
     """
 
     raters: pd.DataFrame
@@ -64,7 +58,7 @@ class Work:
 
     @property
     def remark(self) -> str:
-        """What to know of the interval of the agreement; empty if there is nothing to know."""
+        """A caveat about the interval of the agreement, or an empty text."""
         if not len(self.agreement) or np.isnan(self.agreement["low"].iloc[-1]):
             return ""
         return few_shared(int(self.agreement["shared"].iloc[-1]))
@@ -73,15 +67,13 @@ class Work:
         """One row per rater.
 
         ================  ========================================================================
-        ``answers``       that count, of ``segments``
-        ``seconds``       median time of an answer; ``quarter`` and ``three_quarters`` of them took
-                          less than the next two
-        ``repeats``       segments they got once more; ``same`` is the share with the same score,
-                          from ``same_low`` to ``same_high``, and ``off`` the mean distance
-        ``known``         segments whose answer is known; ``right`` is the share they got right,
-                          from ``right_low`` to ``right_high``
-        ``skipped``       segments and checks that they skipped
-        ``held``          segments before them or left
+        ``answers`` number of answers that count, to ``segments`` different segments ``seconds``
+        median time of an answer; ``quarter`` and ``three_quarters`` are the quartiles ``repeats``
+        segments shown again; ``same`` is the share with the same score, ``same_low`` to
+        ``same_high`` its interval, ``off`` the mean distance ``known`` segments whose answer is
+        known; ``right`` is the share answered correctly, ``right_low`` to ``right_high`` its
+        interval ``skipped`` segments and checks skipped ``held`` segments opened or left without an
+        answer
         ================  ========================================================================
         """
         return self.raters.copy()
@@ -99,7 +91,7 @@ class Work:
 
 
 def work(campaign: Campaign) -> Work:
-    """What raters did so far."""
+    """What raters have done so far."""
     store, level = campaign.store, campaign.settings.confidence
     with store.snapshot():
         answers, tried = campaign.answers(), checks.results(store)
@@ -142,9 +134,9 @@ def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def seconds_of(details: Sequence[str]) -> FloatArray:
-    """Seconds that each answer took, by the details that it came with; NaN where nothing tells.
+    """Seconds that each answer took, from its details; NaN if unknown.
 
-    More than an hour is no time of work, and is left out.
+    Times above an hour are left out, since the rater was probably away.
 
     >>> seconds_of(['{"seconds": 12.5}', '{"lead_time": 40}', '{"seconds": 99999}', "{}"])
     array([12.5, 40. ,  nan,  nan])
@@ -190,7 +182,7 @@ def _of_checks(tried: pd.DataFrame, level: float) -> dict[str, Any]:
 
 
 def _clopper_pearson(hits: int, n: int, level: float) -> tuple[float, float]:
-    """The exact interval of a share; the whole of 0 to 1 without any trial is no interval."""
+    """The exact interval of a share; NaN without any trial."""
     if not n:
         return float("nan"), float("nan")
     tail = (1 - level) / 2
@@ -210,7 +202,7 @@ def _costs(campaign: Campaign) -> dict[str, float] | None:
 
 
 def _per_cost(campaign: Campaign, answers: pd.DataFrame, spent: FloatArray) -> float:
-    """Median seconds per unit of cost over raters' medians, so that no rater weighs the most."""
+    """Median over raters of their median seconds per unit of cost, so that no rater dominates."""
     costs = _costs(campaign)
     if costs is None:
         return float("nan")
@@ -227,7 +219,7 @@ def _known(values: FloatArray) -> FloatArray:
 
 
 def _open_costs(campaign: Campaign, answers: pd.DataFrame) -> float:
-    """What the answers that drawn segments still want cost."""
+    """The cost of the answers that drawn segments still need."""
     costs = _costs(campaign)
     if costs is None or not campaign.waves:
         return float("nan")
@@ -238,7 +230,7 @@ def _open_costs(campaign: Campaign, answers: pd.DataFrame) -> float:
 
 
 def hours(seconds: float) -> str:
-    """A time as people say it.
+    """A time in words.
 
     >>> hours(42.4), hours(600), hours(9000)
     ('42 s', '10 min', '2.5 h')
@@ -257,9 +249,9 @@ _STEPS = 10
 def agreement_as_it_grows(
     answers: pd.DataFrame, repeats: str = "last", confidence: float = 0.95
 ) -> pd.DataFrame:
-    """Krippendorff's α of the segments with two raters, in the order in which they got the second.
+    """Krippendorff's α of the segments with two raters, in the order of their second answer.
 
-    Rows for a tenth of them, two tenths, and so on. Each interval holds for one look.
+    One row for a tenth of them, one for two tenths, and so on. Each interval is valid for one look.
     """
     import pandas as pd
 
@@ -290,7 +282,7 @@ def agreement_as_it_grows(
 
 
 def _same(y: FloatArray, item: Any) -> float:
-    """Share of the pairs of answers to one segment that are the same."""
+    """Share of the pairs of answers to the same segment that are equal."""
     import pandas as pd
 
     frame = pd.DataFrame({"y": y, "item": item})

@@ -270,8 +270,7 @@ def _made(
     level: float,
     target: options.Target,
 ) -> dict[str, Any]:
-    """The record of the estimate. An error of the bound says which option to give."""
-    from fewgold.errors import DesignError
+    """The record of the estimate."""
     from fewgold.estimators import Mean
     from fewgold.missing import estimate as estimated
 
@@ -282,15 +281,8 @@ def _made(
 
         return labels.for_target(chosen, partial, target, gaps, level)
 
-    try:
-        made = for_target(chosen, gaps)
-        result: dict[str, Any] = made.to_dict(level)
-    except DesignError as error:
-        error.hints["cli"] = (
-            "On the command line: --bound auto works for every sample and estimate; guaranteed "
-            "bounds need a sample selected with --strategy random+mean."
-        )
-        raise
+    made = for_target(chosen, gaps)
+    result: dict[str, Any] = made.to_dict(level)
     if "region" in result:
         return result
     ratings, bare = partial.at_random(), result

@@ -181,6 +181,7 @@ def init(
     """
     from fewgold import registry, sheets
     from fewgold.campaign import Campaign, sides
+    from fewgold.uncertainty import roles_beside
 
     level, ends = parse.confidence(confidence), parse.limits(limits)
     several = parse.criteria("--criteria", criteria)
@@ -212,11 +213,11 @@ def init(
         raise typer.BadParameter("--between needs --side-by-side.")
     if between is not None and len(parse.names(between)) != 2:
         raise typer.BadParameter("--between takes two columns, such as model_a,model_b.")
-    found, column_of_spread = uneven.roles_beside(
+    found, column_of_spread = roles_beside(
         table, uncertainty, **named, orientation=parse.orientation(orientation)
     )
     if only_system is not None and len(part := input.of_system(found, only_system)) < len(table):
-        found, column_of_spread = uneven.roles_beside(
+        found, column_of_spread = roles_beside(
             part, uncertainty, **named, orientation=parse.orientation(orientation)
         )
     found = input.unrated(found)

@@ -215,12 +215,11 @@ def select(
         opened = _open_given(given, pool_files, on_disk, memory, quiet)
     elif on_disk:
         from fewgold.stored import StoredPool
+        from fewgold.uncertainty import roles_beside
 
         started = input.start_engine(engine, memory, quiet)
         seen = StoredPool._peek(pool_files, started)
-        found, column = uneven.roles_beside(
-            seen, uncertainty, **named, orientation=signs, fill=False
-        )
+        found, column = roles_beside(seen, uncertainty, **named, orientation=signs, fill=False)
         found = input.unrated(found)
         columns: dict[str, Any] = {**found.columns, "order": order}
         if column is not None:
@@ -355,8 +354,10 @@ def _open_table(
     file: str, named: dict[str, Any], signs: dict[str, int], shared: bool, quiet: bool,
     known: dict[str, str | None],
 ) -> _Opened:  # fmt: skip
+    from fewgold.uncertainty import roles_beside
+
     table = input.read_table(file, quiet)
-    found, column = uneven.roles_beside(
+    found, column = roles_beside(
         table, known["--uncertainty"], **named, orientation=signs
     )  # fmt: skip
     found = input.unrated(found)

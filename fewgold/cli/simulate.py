@@ -207,6 +207,7 @@ def rated_studies(
     from fewgold.datasets import demo_systems, load_demo
     from fewgold.simulation import studies_from_table
     from fewgold.simulation.studies import Study
+    from fewgold.uncertainty import roles_beside
 
     if data.startswith(_DEMO) and not Path(data).exists():
         if uncertainty is not None:
@@ -217,7 +218,7 @@ def rated_studies(
         kind = data.removeprefix(_DEMO)
         return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
     parts = parse.names(by)
-    found, column = uneven.roles_beside(
+    found, column = roles_beside(
         input.read_table(data, quiet), uncertainty, **named, texts=[],
         human=parse.names(human) or None, other=parts, orientation=parse.orientation(orientation),
     )  # fmt: skip

@@ -237,7 +237,7 @@ def regression_fit(ratings: Ratings, controls: FloatArray) -> RegressionFit:
 
 
 def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> RegressionFit:
-    if design._equal and y.ndim > 1 and rows.size >= controls.shape[-1]:
+    if design._equal and y.ndim > 1 and len(controls) > 1 and controls.shape[-1] <= rows.size:
         fit = _fit_alike(design, rows, y, controls)
         if fit is not None:
             return fit
@@ -256,65 +256,34 @@ def _fit_alike(
 
     None where that would lose too many digits, since a control hardly varies in some sample.
     """
-    p, n = len(controls), y.shape[-1]
+    (p, size), n = controls.shape, y.shape[-1]
     if design._slope_df < max(3 * p, p + 2):
         return None
-    x = y - y[..., :1]
-    # A product of matrices takes longer where there is a single control.
-    z = _rows_of(controls, rows) if p > 1 else np.take(controls[0], rows, mode="clip")
-    if p == 1:
-        off = np.vecdot(z, design.weights)[:, None]
-        gram = np.vecdot(z, z)[:, None, None] - n * np.square(off)[..., None]
-        cross = np.vecdot(z, x)[:, None] - x.sum(-1, keepdims=True) * off
-    else:
-        turned = np.swapaxes(z, -1, -2)
-        products = turned @ z
-        with_y = (turned @ x[..., None])[..., 0]
-        off = products[..., 0, 1:] / n
-        gram = products[..., 1:, 1:] - products[..., 1:, :1] * off[..., None, :]
-        cross = with_y[..., 1:] - with_y[..., :1] * off
+    table = np.empty((size, 1 + p))
+    table[:, 0], table[:, 1:] = 1.0, controls.T
+    z = np.take(table, rows, axis=0, mode="clip")
+    turned = np.swapaxes(z, -1, -2)
+    products, with_y = turned @ z, (turned @ (y - y[..., :1])[..., None])[..., 0]
+    off = products[..., 0, 1:] / n
+    gram = products[..., 1:, 1:] - products[..., 1:, :1] * off[..., None, :]
     squares = np.diagonal(gram, axis1=-2, axis2=-1)
     if (squares < _HARDLY * n * (1 + np.square(off))).any():
         return None
-    inverse = inverse_of(gram, _several(z, controls, off, squares))
-    beta, sway = (np.vecdot(inverse, right[:, None]) for right in (cross, -n * off))
-    level = 1 - np.vecdot(sway, off)  # of g-weights, see `g_weights`
-    if p == 1:
-        left, g = beta * z, sway * z
-        np.subtract(y, left, out=left)
-        g += level[:, None]
-    else:
-        both = np.empty((len(y), 2, 1 + p))
-        both[:, 0, 0], both[:, 0, 1:] = 0.0, beta
-        both[:, 1, 0], both[:, 1, 1:] = level, sway
-        fitted = both @ turned
-        left, g = y - fitted[:, 0], fitted[:, 1]
-    return RegressionFit(left, np.full(len(y), float(p)), g, beta)
-
-
-def _rows_of(controls: FloatArray, rows: IntArray) -> FloatArray:
-    """A column of ones and the controls (p, N) of the sampled segments: (..., n, 1 + p)."""
-    table = np.empty((controls.shape[-1], 1 + len(controls)))
-    table[:, 0], table[:, 1:] = 1.0, controls.T
-    return np.take(table, rows, axis=0, mode="clip")
-
-
-def _several(
-    z: FloatArray, controls: FloatArray, off: FloatArray, squares: FloatArray
-) -> BoolArray:
-    """Whether more than a few ratings are informative about each slope, see `regression_slopes`.
-
-    Only where a single rating might have a fifth of the sum of squares is it looked up.
-    """
-    furthest = np.square(np.abs(controls).max(-1) + np.abs(off))
-    several = np.asarray(_LEAST_INFORMATIVE * furthest <= squares)
+    # Only where a single rating might have a fifth of the sum of squares is it looked up.
+    several = _LEAST_INFORMATIVE * np.square(np.abs(controls).max(-1) + np.abs(off)) <= squares
     draw, k = np.nonzero(~several)
-    if draw.size:
-        values = z[draw] if z.ndim == 2 else z[draw, :, 1 + k]
-        squared = np.square(values - off[draw, k, None])
-        fourth = _LEAST_INFORMATIVE * np.vecdot(squared, squared)
-        several[draw, k] = fourth <= np.square(squares[draw, k])
-    return several
+    squared = np.square(z[draw, :, 1 + k] - off[draw, k, None])
+    several[draw, k] = _LEAST_INFORMATIVE * np.vecdot(squared, squared) <= squares[draw, k] ** 2
+    inverse = inverse_of(gram, several)
+    cross = with_y[..., 1:] - with_y[..., :1] * off
+    # Slopes, and g-weights as in `g_weights`: both are sums over the columns of the table.
+    both = np.empty((len(y), 2, 1 + p))
+    both[:, 0, 0], both[:, 0, 1:] = 0.0, np.vecdot(inverse, cross[:, None])
+    sway = -n * np.vecdot(inverse, off[:, None])
+    both[:, 1, 0], both[:, 1, 1:] = 1 - np.vecdot(sway, off), sway
+    fitted = both @ turned
+    slopes = np.full(len(y), float(p))
+    return RegressionFit(y - fitted[:, 0], slopes, fitted[:, 1], both[:, 0, 1:])
 
 
 def combine(coefficients: FloatArray, columns: FloatArray) -> FloatArray:

@@ -167,7 +167,7 @@ class Argilla(Format):
         return rows.reading(names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """Records to log, and the settings of the dataset beside them."""
+        """Write the records to log, and the settings of the dataset next to them."""
         layout = Layout(tasks, RESERVED, lower=True)
         listed = [_record(layout, s, s.key) for s in tasks.to_rate]
         files = {Path(path): listed, self._beside(path): settings(tasks)}

@@ -363,7 +363,7 @@ class Tasks:
     instructions
         Instructions for raters, in Markdown.
     each
-        How many raters each segment should have.
+        Number of raters per segment.
     """
 
     segments: tuple[Segment, ...]

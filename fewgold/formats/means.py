@@ -126,7 +126,7 @@ class MqmAverages(Means):
     id = "seg_id"
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The averages as ratings without a rater; larger is worse."""
+        """Read the averages as ratings without a rater; larger is worse."""
         if any((names.id, names.score, names.rater)):
             raise DataError(
                 f"files of MQM averages have the columns {', '.join(self.header)} alone."
@@ -167,7 +167,7 @@ class WmtDa(Means):
     id = "SID"
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The means as ratings without a rater; larger is better."""
+        """Read the means as ratings without a rater; larger is better."""
         wanted = names.score or "RAW.SCR"
         if wanted not in _DA_SCORES:
             raise UnknownNameError("score column", wanted, _DA_SCORES)

@@ -318,9 +318,10 @@ class Pearmut(Format):
 
     Documents are exported whole. Neighbours that give context are items without any output to rate;
     their outputs are in the message above, marked as not to be rated. All raters draw documents
-    from one pool (``single-stream``), so each segment is rated once. With more raters per segment,
-    or with named raters, each rater has a list of documents (``task-based``). The key is the
-    ``item_id``. A scale other than 0 to 100, or where less is better, becomes a separate slider.
+    from one pool (``single-stream``), so each segment is rated once. If more raters per segment
+    are wanted, or raters are named at export, each has a list of documents (``task-based``). The
+    key is the ``item_id``. A scale other than 0 to 100, or one where less is better, becomes a
+    separate slider.
 
     A **row** is one output of one segment in one line: a line with a document of 5 segments and 2
     systems has 10. A segment without outputs is one row of context; a skipped segment (null) is one

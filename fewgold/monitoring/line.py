@@ -35,8 +35,9 @@ _FEWEST, _LATEST = 30, 1000
 _CALIBRATING = 4
 # Number of latest batches that predict the variance of the next one.
 _WINDOW = 10
-# With fewer ratings that differ from the rest, their number in the batch is too uncertain.
-_HANDFUL = 5
+# With fewer ratings in the latest batches that differ from the most common score, their shape is
+# not known well enough for intervals that must hold for all batches together.
+_HANDFUL = 30
 
 
 def monitor(
@@ -384,13 +385,21 @@ class _Scores:
             return self._guaranteed(k, confidence)
         low, high = self._approximate(k, confidence, one_of_many)
         own = batch.ratings
-        few = self.errors[k] == 0 if own is None else _says_little(own)
-        if few:  # such ratings show almost nothing of the spread
+        rated = [own]
+        if one_of_many:
+            rated = [self.batches.parts[j].ratings for j in self._window(k)]
+        others = _others([r.scores for r in rated if r is not None])
+        if others < (_HANDFUL if one_of_many else 1) or (own is None and self.errors[k] == 0):
+            # Such ratings show almost nothing of the spread.
             first, last = self._careful(k, confidence, one_of_many)
             low, high = min(low, first), max(high, last)
         if self.limits is not None:
             low, high = max(low, self.limits[0]), min(high, self.limits[1])
         return min(low, value), max(high, value)
+
+    def _window(self, k: int) -> IntArray:
+        """The latest batches up to this one that have a variance; at first those that come next."""
+        return np.flatnonzero(np.isfinite(self.unit[: max(k, _WINDOW) + 1]))[-_WINDOW - 1 :]
 
     def _approximate(self, k: int, confidence: float, one_of_many: bool) -> tuple[float, float]:
         """An interval from the variance and the skewness of the latest batches and this one.
@@ -398,14 +407,14 @@ class _Scores:
         Forty ratings of skewed, mostly good scores may contain none of the bad ones. Then an
         interval from these alone is too narrow: it misses too often, and ten times too often if
         200 batches must hold together, each with an error rate of 1 in 4,000. The quantiles are
-        those of Cornish and Fisher (1937), and at least Student's. The variance of the
-        batch alone is used too, since a batch may vary more than earlier ones; far out in the
-        tails, where few ratings would make Student's quantile huge, its mean with theirs is used.
+        those of Cornish and Fisher (1937), and at least Student's. The variance of the batch alone
+        is used too, since a batch may vary more than earlier ones; far out in the tails, where few
+        ratings would make Student's quantile huge, the mean of both quantiles is used.
         """
         batch = self.batches.parts[k]
         chance = max(1 / batch.rated - 1 / batch.size, 0.0)
         value = float(self.values[k])
-        used = np.flatnonzero(np.isfinite(self.unit[: max(k, _WINDOW) + 1]))[-_WINDOW - 1 :]
+        used = self._window(k)
         freedom = float(self.freedom[used].sum())
         if freedom < 1:
             return -math.inf, math.inf
@@ -596,13 +605,12 @@ class _Scores:
         return Ratings(sample, np.concatenate([r.scores for _, r in rated]), self.limits)
 
 
-def _says_little(ratings: Ratings) -> bool:
-    """Whether all but a few scores are equal."""
-    scores = ratings.scores
-    _, counts = np.unique(scores, return_counts=True)
-    if counts.size == 1:
-        return True
-    return bool(scores.size - counts.max() < _HANDFUL)
+def _others(scores: Sequence[FloatArray]) -> float:
+    """How many scores differ from the most common one; infinitely many if there are no scores."""
+    if not scores:
+        return math.inf
+    _, counts = np.unique(np.concatenate(scores), return_counts=True)
+    return float(counts.sum() - counts.max())
 
 
 def _reference(
@@ -647,7 +655,10 @@ def _running(line: _Scores, confidence: float) -> dict[str, Any]:
         half = d.running_mean_halfwidth(np.sqrt(variance), confidence)
         half = half + _skewed(line, keep, half, np.sqrt(np.cumsum(variance)) / count)
         found["running"][keep] = mean
-        found["running_low"][keep], found["running_high"][keep] = mean - half, mean + half
+        low, high = mean - half, mean + half
+        if line.limits is not None:
+            low, high = np.clip(low, *line.limits), np.clip(high, *line.limits)
+        found["running_low"][keep], found["running_high"][keep] = low, high
     return found
 
 

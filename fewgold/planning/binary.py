@@ -336,8 +336,8 @@ def difference_table(
     found = measurable_difference(human=np.asarray(human)[:, None], metric=metric, **study)
     if np.ndim(found) != 2:
         raise FewgoldError(
-            f"a table has single numbers for all but human and metric; got an array that makes it "
-            f"{np.ndim(found)}-dimensional. Use measurable_difference for those."
+            "a table needs single numbers for everything except human and metric; got arrays "
+            f"that make it {np.ndim(found)}-dimensional. Use measurable_difference for arrays."
         )
     rows, columns = pd.Index(list(human), name="human"), pd.Index(list(metric), name="metric")
     return pd.DataFrame(found, index=rows, columns=columns)

@@ -13,7 +13,10 @@ from fewgold.plots import style
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 _BINS = 24
+_TICKED = 11  # distinct values up to which each has a tick
+_LARGEST = 220.0  # area of the largest dot, in square points
 
 
 @style.styled
@@ -111,9 +114,25 @@ def scatter_fit(
     ylabel: str = "human score",
     title: str | None = None,
 ) -> Axes:
-    """Rated segments as dots, with a line of intercept and slope ``line``."""
+    """Rated segments as dots, with a line of intercept and slope ``line``.
+
+    Segments with the same values share a dot whose area shows how many they are.
+    """
     ax = style.phone_axes(ax)
-    ax.scatter(x, y, s=14, color=style.PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
+    dots, counts = np.unique(np.column_stack([x, y]), axis=0, return_counts=True)
+    most = int(counts.max())
+    sizes = counts * min(14.0, _LARGEST / most)
+    ax.scatter(
+        dots[:, 0], dots[:, 1], s=np.maximum(sizes, 4.0), color=style.PALETTE[0], alpha=0.55,
+        linewidth=0, zorder=2,
+    )  # fmt: skip
+    if most > 2:
+        ax.annotate(
+            f"largest dot: {most} segments", (1.0, 1.0), xycoords="axes fraction", xytext=(0, 3),
+            textcoords="offset points", ha="right", fontsize=style.SMALL, color=style.SOFT,
+        )  # fmt: skip
+    for axis, values in ((ax.xaxis, x), (ax.yaxis, y)):
+        _tick_values(axis, values)
     ends = np.array([np.min(x), np.max(x)])
     ax.plot(ends, line[0] + line[1] * ends, color=style.PALETTE[1], linewidth=1.8, zorder=3)
     style.name_axes(ax, shorter(xlabel, 40), shorter(ylabel, 36), title)
@@ -133,13 +152,33 @@ def two_distributions(
 ) -> Axes:
     """Distributions of the pool (area) and of the weighted sample (line) over the same bins."""
     ax = style.phone_axes(ax)
-    edges = np.histogram_bin_edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
+    edges = _edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
     whole = np.histogram(pool, edges)[0] / pool.size
     part = np.histogram(sample, edges, weights=weights / weights.sum())[0]
     ax.stairs(whole, edges, fill=True, color=style.GREY, alpha=0.75, label=f"pool ({pool.size})")
     ax.stairs(part, edges, color=style.PALETTE[0], linewidth=1.6, label=f"sample ({sample.size})")
     ax.set_ylim(0, 1.25 * max(whole.max(), part.max()))
+    _tick_values(ax.xaxis, pool)
     ax.legend(loc="upper left", frameon=False, fontsize=style.SMALL, labelcolor=style.SOFT, ncols=2)
     style.name_axes(ax, shorter(label, 40), "share of segments", title)
     ax.xaxis.label.set_parse_math(False)
     return ax
+
+
+def _edges(pool: FloatArray, bins: int) -> FloatArray:
+    """Bins of equal width; for few evenly spaced values, such as grades, centred on each value."""
+    values = np.unique(pool)
+    if 2 <= values.size <= _BINS:
+        step = float(np.diff(values).min())
+        places = (values - values[0]) / step
+        if places[-1] <= 2 * _BINS and np.allclose(places, np.round(places), atol=1e-6):
+            edges: FloatArray = values[0] + step * (np.arange(round(places[-1]) + 2) - 0.5)
+            return edges
+    return np.histogram_bin_edges(pool, bins)
+
+
+def _tick_values(axis: Axis, values: FloatArray) -> None:
+    """One tick per value if there are few, so that grades are not marked at halves."""
+    found = np.unique(values)
+    if 2 <= found.size <= _TICKED:
+        axis.set_ticks(found.tolist(), [f"{v:.4g}".replace("-", "\N{MINUS SIGN}") for v in found])

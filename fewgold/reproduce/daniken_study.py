@@ -268,8 +268,8 @@ TIES_HALF = (
 )
 STB_COUNTS = (
     "The counts give every printed figure: 253, 201, 163, 119, 43 and 27 of 670 (671 for LiC). "
-    "Others do so as well: with 670 ratings for all systems but LiC there are 70 such sets. The "
-    "caption says 600 ratings, the thesis 669 to 673; 600 do not fit."
+    "They are not the only ones: with 670 ratings for all systems except LiC there are 70 such "
+    "sets. The caption says 600 ratings, the thesis 669 to 673; 600 do not fit."
 )
 ROOT = (
     f"Mean over studies with sampled counts ({THEIR_DRAWS} in the thesis). The thesis writes "

@@ -304,8 +304,8 @@ DIFFERENCES = (
     "baseline is what can be compared."
 )
 TEST = (
-    "WMT21 news are the paper's own test data: the same ratings, but with string metrics (BLEU "
-    "and chrF) in place of COMET and BLEURT, so the baseline can be compared with the printed "
+    "WMT21 news are the paper's own test data: the same ratings, but with string metrics (two "
+    "forms of chrF) in place of COMET and BLEURT, so the baseline can be compared with the printed "
     "one but the gain cannot. For the gain with stronger metrics there are the WMT20 files with "
     "COMET and a form of BLEURT; WMT21 TED talks (one rater per segment, five talks) are a "
     "third kind. There are no data for English–Russian."

@@ -293,6 +293,8 @@ def _undecided(left: IntArray, zone: IntArray, state: FloatArray) -> IntArray:
     left = left[(chance > _EPS) & (chance < 1 - _EPS)]
     first = _changes(zone[left])
     alone = first & np.append(first[1:], True)
+    if not alone.any():
+        return left
     # The rest of a zone is a whole number up to rounding errors.
     state[left[alone]] = np.round(state[left[alone]])
     return np.asarray(left[~alone])
@@ -321,38 +323,41 @@ def _blocks(
 ) -> _Blocks:
     """Cut what is left of draws with more than ``least`` trades into blocks of about ``size``."""
     first = _changes(zone)
-    trades = np.bincount(line, ~first).astype(np.int64)
+    trades = np.bincount(line[~first], minlength=int(line.max(initial=-1)) + 1)
     trades[trades <= least] = 0
     count = np.where(trades > 0, np.maximum(trades // size, 1), 0)
-    going = count[line] > 0
+    going = count > 0
     if not going.all():
-        left, line, first = left[going], line[going], first[going]
+        own = going[line]
+        left, line, first = left[own], line[own], first[own]
     # A zone's held place belongs to the block of the zone's first trade.
-    rank = np.cumsum(~first) - ~first - (np.cumsum(trades) - trades)[line]
-    share = count / np.maximum(trades, 1)
-    block = (np.cumsum(count) - count)[line] + (rank * share[line]).astype(np.int64)
+    places = np.bincount(line, minlength=count.size)
+    rank = np.cumsum(~first, dtype=np.int64) - ~first
+    rank -= np.repeat(np.cumsum(trades) - trades, places)
+    share = np.repeat(count / np.maximum(trades, 1), places)
+    block = (rank * share).astype(np.int64)
+    block += np.repeat(np.cumsum(count) - count, places)
     held = first | _changes(block)
     alone = held & np.append(held[1:], True)
     if alone.any():
         left, block, held = left[~alone], block[~alone], held[~alone]
     blocks = int(count.sum())
-
-    def places(mine: BoolArray) -> tuple[IntArray, int]:
-        """The number of each place within its block, and the largest number in any block."""
-        own = np.bincount(block[mine], minlength=blocks)
-        return np.cumsum(mine) - 1 - (np.cumsum(own) - own)[block], int(own.max(initial=0))
-
-    (row, zones), (place, most) = places(held), places(~held)
+    # Held and free places are numbered within their blocks.
+    mine, rest = np.flatnonzero(held), np.flatnonzero(~held)
+    zones, frees = (np.bincount(block[own], minlength=blocks) for own in (mine, rest))
+    start = np.cumsum(zones) - zones
+    row = np.arange(mine.size) - np.repeat(start, zones)
+    place = np.arange(rest.size) - np.repeat(np.cumsum(frees) - frees, frees)
+    most, largest = int(zones.max(initial=0)), int(frees.max(initial=0))
     made = _Blocks(
-        free=np.full((most, blocks), filler),
-        zone=np.full((most, blocks), zones),
-        held=np.full((zones + 1, blocks), filler),
+        free=np.full((largest, blocks), filler),
+        zone=np.full((largest, blocks), most),
+        held=np.full((most + 1, blocks), filler),
     )
-    mine = np.flatnonzero(held)
-    made.held[row[mine], block[mine]] = left[mine]
-    mine = np.flatnonzero(~held)
-    where = place[mine], block[mine]
-    made.free[where], made.zone[where] = left[mine], row[mine]
+    made.held[row, block[mine]] = left[mine]
+    where = place * blocks + block[rest]
+    made.free.reshape(-1)[where] = left[rest]
+    made.zone.reshape(-1)[where] = np.repeat(row, np.diff(mine, append=held.size) - 1)
     return made
 
 
@@ -369,16 +374,18 @@ def _decide(
     p, (trades, count) = len(variates), free.shape
     lane = np.arange(count)
     table = variates.take(unit[free], axis=1)
-    table -= variates.take(unit[held[zone, lane]], axis=1)
-    product = np.empty_like(table)  # allocating memory in each step would cost more than the sums
+    # Reused as working memory: allocating it in each step would cost more than the sums.
+    product = variates.take(unit[held.take(zone * count + lane)], axis=1)
+    table -= product
     # Gauss–Jordan elimination, solving each equation for the trade that it depends on most.
     for i in range(p):
-        best = (np.abs(table[i, i:]).argmax(0) + i) * count + lane
-        for array in (table, free, zone):
-            long = array.reshape(*array.shape[:-2], -1)
-            largest = long.take(best, axis=-1)
-            long[..., best] = array[..., i, :]
-            array[..., i, :] = largest
+        size = np.abs(table[i, i:], out=product[i, i:])
+        best = (_first(size == size.max(0))[0] + i) * count + lane
+        for array in (*table, free, zone):
+            long = array.reshape(-1)
+            largest = long.take(best)
+            long[best] = array[i]
+            array[i] = largest
         pivot = table[i, i]
         # A redundant equation is skipped, and its trade waits for the next round.
         sound = np.abs(pivot) > _EPS
@@ -391,27 +398,28 @@ def _decide(
     flat = t.reshape(trades - p, -1)
     t[:, :p] = table[:, p:].swapaxes(0, 1)
     at = (p + zone) * count + lane
-    flat[np.arange(trades - p)[:, None], at[p:]] = 1.0
-    for i in range(p):
-        flat[:, at[i]] -= t[:, i]
-    basic, other = np.concatenate([free[:p], held]), free[p:]
-    x, y = state[basic], state[other]
+    for row, own, mine in zip(flat, t, at[p:], strict=True):
+        row[mine] = 1.0
+        for i in range(p):
+            row[at[i]] -= own[i]
     product = np.empty_like(t)
+    basic, other = np.concatenate([free[:p], held]), free[p:]
+    x, y = state.take(basic), state.take(other)
+    work = np.empty_like(x)
     for j in range(trades - p):
         column = t[j]
         np.clip(x, _CLOSE, 1 - _CLOSE, out=x)
-        inverse, above, below = _reach(x, column)
-        forward = np.minimum(above.min(0), 1 - y[j])
-        backward = np.minimum(-below.max(0), y[j])
+        inverse, to_0, to_1 = _reach(x, column)
+        forward = np.minimum(np.maximum(to_0, to_1, out=work).min(0), 1 - y[j])
+        backward = np.minimum(-np.minimum(to_0, to_1, out=work).max(0), y[j])
         ahead = rng.random(count) * (forward + backward) < backward
         step = np.where(ahead, forward, -backward)
-        hit = np.where(ahead, above, below) == step
-        which = hit.argmax(0) * count + lane
-        swap = hit.take(which)
-        x -= step * column
+        which, swap = _first((to_0 == step) | (to_1 == step))
+        which = which * count + lane
+        x -= np.multiply(step, column, out=work)
         y[j] += step
         scale = np.where(swap, inverse.take(which), 0.0)
-        change = column * scale
+        change = np.multiply(column, scale, out=work)
         change.reshape(-1)[which] -= scale
         later = flat[j + 1 :].take(which, axis=-1)
         t[j + 1 :] -= np.multiply(later[:, None], change, out=product[j + 1 :])
@@ -422,6 +430,19 @@ def _decide(
     state[other] = np.round(y)
     state[basic] = x
     state[-1] = 0.0
+
+
+def _first(true: BoolArray) -> tuple[IntArray, BoolArray]:
+    """The first true row of each column, or 0, and whether there is one; faster than argmax."""
+    rows = len(true)
+    # Small integers where they suffice: the processor handles more of them at once.
+    down = np.arange(rows, 0, -1)
+    if rows < 256:
+        largest = (true.view(np.uint8) * down.astype(np.uint8)[:, None]).max(0).astype(np.int64)
+    else:
+        largest = (true * down[:, None]).max(0)
+    some = largest > 0
+    return np.where(some, rows - largest, 0), some
 
 
 def _land(
@@ -448,19 +469,19 @@ def _land(
         back[zone[k], lane] -= u[k]
     place, u = np.concatenate([free, held]), np.concatenate([u, back])
     x = np.clip(state[place], _CLOSE, 1 - _CLOSE)
-    _, above, below = _reach(x, -u)
-    forward, backward = above.min(0), -below.max(0)
+    _, to_0, to_1 = _reach(x, -u)
+    forward, backward = np.maximum(to_0, to_1).min(0), -np.minimum(to_0, to_1).max(0)
     ahead = rng.random(lane.size) * (forward + backward) < backward
     state[place] = x + np.where(ahead, forward, -backward) * u
     state[-1] = 0.0
 
 
 def _reach(x: FloatArray, column: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """1/column, and steps forwards and backwards at which x − step · column is decided.
+    """1/column, and the steps at which x − step · column reaches 0 and 1.
 
-    x is strictly between 0 and 1, so a place that the step does not move sets no limit.
+    x is strictly between 0 and 1, so one of the two is a step forwards and the other one
+    backwards, and a place that the step does not move sets no limit.
     """
     inverse = 1 / np.where(np.abs(column) > _EPS, column, 1e-40)
     to_0 = x * inverse
-    to_1 = to_0 - inverse
-    return inverse, np.maximum(to_0, to_1), np.minimum(to_0, to_1)
+    return inverse, to_0, to_0 - inverse

@@ -45,16 +45,11 @@ def create_app(
     campaign
         A campaign to annotate and to explore.
     folder
-        A folder instead, in which campaigns lie and new ones are begun. Without either there are
-        the pages for planning.
-    token
-        Secret of the owner; a new one if none is given. It is ``app.state.site.token``.
-    hosts
-        Names under which the server answers.
-    port
-        Of the server, which tells its cookie from others on the same machine.
-    secure
-        True behind HTTPS: the cookie then travels nowhere else.
+        A folder of campaigns instead, in which new ones can be begun. Without either, there are
+        only the pages for planning. token Secret of the owner; a new one by default. It is
+        ``app.state.site.token``. hosts Host names under which the server answers. port Port of the
+        server, which distinguishes its cookie from others on the same machine. secure True behind
+        HTTPS: the cookie is then sent over HTTPS only.
     """
     path = None if campaign is None else Path(campaign)
     given = token or secrets.token_urlsafe(24)
@@ -87,7 +82,7 @@ def create_app(
 
 
 def _campaign(site: Site, *more: Callable[[Site], APIRouter]) -> FastAPI:
-    """Pages of a campaign; of several systems each has some under an address of its own."""
+    """Pages of a campaign; each of several systems has pages under its own address too."""
     app = _app(site, *_CAMPAIGN, *more)
     if site.systems:
         app.mount("/of/{place}", _of_systems(site))
@@ -111,7 +106,7 @@ def _of_systems(site: Site) -> ASGIApp:
 
 
 def _app(site: Site, *pages: Callable[[Site], APIRouter]) -> FastAPI:
-    """Pages, with sentences where something goes wrong."""
+    """Pages, with readable errors."""
     app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.site = site
     for routes in pages:
@@ -136,15 +131,15 @@ def _app(site: Site, *pages: Callable[[Site], APIRouter]) -> FastAPI:
     @app.exception_handler(RequestValidationError)
     def misfit(request: Request, error: RequestValidationError) -> HTMLResponse:
         fields = ", ".join(sorted({str(e["loc"][-1]) for e in error.errors()}))
-        sentence = f"That cannot be read: {fields}. Go back and try again."
+        sentence = f"This cannot be read: {fields}. Go back and try again."
         return site.page(request, "trouble.html", 400, sentence=sentence)
 
     @app.exception_handler(Exception)
     def fault(request: Request, error: Exception) -> HTMLResponse:
-        # Starlette asks this outside of all middleware and then raises the error again, so that
-        # the server writes it to stderr with its traceback.
+        # Starlette calls this outside of all middleware and then raises the error again, so the
+        # server writes it to stderr with its traceback.
         sentence = (
-            "Something went wrong here; the server's window says what. Stored answers are safe."
+            "Something went wrong. The terminal of the server shows what. Stored answers are safe."
         )
         page = site.page(request, "trouble.html", 500, sentence=sentence)
         page.raw_headers += [*HEADERS, (b"cache-control", b"no-store")]

@@ -1,7 +1,7 @@
-"""Annotate: one segment at a time, for raters who have a link; and the raters, for the owner.
+"""Annotate: one segment at a time for raters who have a link, and the raters for the owner.
 
-Every form names its segment and carries a name of its own. A form that is sent twice is stored
-once, and what is stored is about the segment that the rater saw, whatever happened meanwhile.
+Every form names its segment and has its own name. A form that is sent twice is stored once, and the
+answer is stored for the segment that the rater saw, whatever happened meanwhile.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from fewgold.pool import Pool
 from fewgold.web.forms import Fields, Sent, named
 from fewgold.web.site import Site, sentence
 
-# The scale as a rater meets it: buttons, a slider, or a field
+# The scale as a rater sees it: buttons, a slider, or a field
 
 _NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})")
-_STEPS = 7  # more buttons than that are slower than a field
+_STEPS = 7  # with more buttons than this, a field is faster
 _PENALTIES = (0, 1, 2, 5, 10, 25)
 
 
 @dataclass(frozen=True)
 class Button:
-    """One answer to press: what is sent, what is written on it, and the keys that press it."""
+    """A button: what it sends, its label, and the keys that press it."""
 
     value: str
     label: str
@@ -51,7 +51,7 @@ class Button:
 
 @dataclass(frozen=True)
 class Scale:
-    """How scores are given, by the ends of the scale and which of them is good, if that is known.
+    """How scores are entered, from the ends of the scale and which end is good (if known).
 
     >>> [Scale(ends).kind for ends in [(0, 1), (1, 5), (0, 100), (0, 25), None]]
     ['binary', 'steps', 'slider', 'penalty', 'open']
@@ -89,7 +89,7 @@ class Scale:
 
     @property
     def labels(self) -> tuple[str, str] | None:
-        """What stands at either end of the control, in the order of its buttons."""
+        """The labels at both ends of the control, in the order of its buttons."""
         if self.kind != "binary":
             return self._told.ends
         if self.ends_called is not None:
@@ -98,19 +98,19 @@ class Scale:
             high, low = (f" ({word})" for word in way) if way else ("", "")
             return f"Yes = {self.ends_called[1]}{high}", f"No = {self.ends_called[0]}{low}"
         if self.higher_is_better is None:
-            return None  # the buttons say yes and no
+            return None  # its buttons say yes and no
         return (
             ("Yes = best", "No = worst") if self.higher_is_better else ("Yes = worst", "No = best")
         )
 
     @property
     def words(self) -> str:
-        """The same in a line, such as ``0 = best, 25 = worst``."""
+        """The same in one line, such as ``0 = best, 25 = worst``."""
         return self._told.words
 
     @property
     def step(self) -> str:
-        """Of the slider: about a hundred of them."""
+        """Step of the slider: there are about a hundred."""
         if self.limits is None:
             return "any"
         low, high = self.limits
@@ -118,7 +118,7 @@ class Scale:
 
     @property
     def buttons(self) -> tuple[Button, ...]:
-        """The answers that have a button."""
+        """The answers with a button."""
         if self.kind == "binary":
             return Button("1", "Yes", ("1", "y")), Button("0", "No", ("0", "n"))
         if self.kind == "penalty":
@@ -135,11 +135,11 @@ class Scale:
 
     @property
     def typed(self) -> bool:
-        """Whether there is a field to write a score into."""
+        """Whether there is a field to type a score into."""
         return self.kind in ("slider", "penalty", "open")
 
     def parse(self, text: str | None) -> float:
-        """The score that somebody sent; else a sentence that says what is wrong with it."""
+        """Read the score that was sent; an error says what is wrong with it."""
         told = (text or "").strip().replace("−", "-")
         if not told:
             raise FewgoldError(f"Give a score first{self._wanted()}.")
@@ -157,7 +157,7 @@ class Scale:
 
 
 def plain(score: float) -> str:
-    """A score as somebody would type it, to the last digit.
+    """A score as one would type it, with all its digits.
 
     >>> plain(4.0), plain(0.1), plain(-2.5), plain(1e-7)
     ('4', '0.1', '-2.5', '0.0000001')
@@ -174,14 +174,14 @@ def _short(text: str) -> str:
 
 # What a rater sees
 
-_NEIGHBOURS = 2  # neighbours on either side
+_NEIGHBOURS = 2  # neighbours on each side
 
 
 @dataclass(frozen=True)
 class Typed:
     """What a rater has typed and must not lose, and what is wrong with it.
 
-    ``nonce`` is the name of the form and ``since`` when it was first shown, to go on with.
+    ``nonce`` is the name of the form and ``since`` the time when it was first shown; both are kept.
     """
 
     score: str = ""
@@ -196,10 +196,10 @@ def view(
     campaign: Campaign, rater: str, token: str, place: int | None, *,
     typed: Typed | None = None, said: str = "", turn: practice.Turn | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """All that the page shows of a segment, or why there is none just now.
+    """Everything that the page shows about a segment, or why there is none at the moment.
 
-    ``typed`` is what the rater had typed, ``said`` what just happened, and ``turn`` says that it is
-    for practice.
+    ``typed`` is what the rater had typed, ``said`` is what just happened, and ``turn`` marks a
+    practice item.
     """
     progress = campaign.desk.progress(rater)
     values: dict[str, Any] = {
@@ -224,9 +224,10 @@ def view(
     typed = typed or Typed()
     before: list[int] = []
     after: list[int] = []
-    two = bool(campaign.settings.sides)  # where a neighbour would say which system is which
+    two = bool(campaign.settings.sides)  # neighbours would reveal the systems
     if campaign.pool.documents is not None and campaign.pool.texts and not two:
-        # Neighbours are of the same document and system: another's outputs are no context.
+        # Neighbours are from the same document and system. Outputs of other systems are not
+        # context.
         whole = members(campaign.pool, place)
         at = whole.index(place)
         before, after = whole[max(at - _NEIGHBOURS, 0) : at], whole[at + 1 : at + 1 + _NEIGHBOURS]
@@ -267,7 +268,7 @@ class SideScale(Scale):
         )
 
     def verdict(self, text: str) -> str:
-        """What was pressed; else a sentence that says what is wrong with it."""
+        """Read which button was pressed; an error says what is wrong."""
         if text not in sides.CODES.values():
             raise FewgoldError(f"Press one of the buttons: {self.words}.")
         return text
@@ -283,7 +284,7 @@ def scale_of(campaign: Campaign) -> Scale:
 
 @dataclass(frozen=True)
 class Question:
-    """One of several criteria on the form: the name of its field, what is asked, and the scale."""
+    """One of several criteria on the form: the name of its field, the question and the scale."""
 
     field: str
     name: str
@@ -292,7 +293,7 @@ class Question:
 
 
 def questions(campaign: Campaign) -> tuple[Question, ...]:
-    """The criteria of a campaign; none where there is a single score."""
+    """The criteria of a campaign; none if there is a single score."""
     return tuple(
         Question(f"score-{k}", c.name, c.asked, Scale(c.limits, c.higher_is_better))
         for k, c in enumerate(campaign.settings.criteria)
@@ -300,7 +301,7 @@ def questions(campaign: Campaign) -> tuple[Question, ...]:
 
 
 def _told(rating: Rating) -> str:
-    """The score or scores of an answer in a line."""
+    """The score or scores of an answer in one line."""
     if "verdict" in rating.details:
         return str(rating.details["verdict"])
     if not rating.scores:
@@ -309,12 +310,12 @@ def _told(rating: Rating) -> str:
 
 
 def comment_of(details: str) -> str:
-    """What a rater wrote beside an answer, by its stored details."""
+    """The rater's comment in the stored details of an answer."""
     return str(split_details(details)[0].get("comment", ""))
 
 
 def shown(campaign: Campaign, place: int, rater: str) -> dict[str, Any]:
-    """The texts of what is rated; of a pair those that both share, and left and right."""
+    """The texts to rate; for a pair, the common texts, and left and right."""
     if not campaign.settings.sides:
         texts = _texts(campaign.pool, place) or {"segment": segment(campaign, place).id}
         return {"texts": texts, "sides": {}}
@@ -324,14 +325,14 @@ def shown(campaign: Campaign, place: int, rater: str) -> dict[str, Any]:
 
 
 def _texts(pool: Pool, place: int) -> dict[str, str]:
-    """The texts by name; where a pool has none, an id is all that tells what to rate."""
+    """The texts by name. If a pool has none, raters only see the id."""
     return {name: str(column[place]) for name, column in pool.texts.items()}
 
 
 def _practised(
     campaign: Campaign, rater: str, token: str, done: practice.Practised
 ) -> dict[str, Any]:
-    """What the page shows after a practice item whose owner says what is right, or why."""
+    """What the page shows after a practice item with a right answer or an explanation."""
     details, scores = split_details(done.details)
     given = _told(Rating("", done.score, rater, details=details, scores=scores))
     known = ", ".join(f"{name} {plain(s)}".strip() for name, s in done.known.items())
@@ -348,10 +349,10 @@ def _practised(
 
 
 def _idle(campaign: Campaign, rater: str) -> tuple[str, int]:
-    """Why there is nothing to rate (not drawn yet, with others, skipped, or done); the skipped."""
+    """Why there is nothing to rate (early, wait, skipped or done), and how many were skipped."""
     skipped, other = campaign.desk.left(rater)
     waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
-    # A strategy that learns draws on when what is open was answered.
+    # A strategy that learns draws more once open segments are answered.
     learns = campaign._strategy.sampler.step is not None and sum(w.n for w in waves) < most
     if not waves:
         return "early", skipped
@@ -361,7 +362,7 @@ def _idle(campaign: Campaign, rater: str) -> tuple[str, int]:
 
 
 def _facts(campaign: Campaign, place: int) -> Mapping[str, str]:
-    """What the owner lets raters see besides the texts; nothing by default."""
+    """What the owner lets raters see besides the texts, by default nothing."""
     shown, pool = campaign.settings.shown, campaign.pool
     found: dict[str, str] = {}
     if "system" in shown:
@@ -390,14 +391,14 @@ def _estimate(campaign: Campaign) -> str:
 
 
 COMMENT = 10_000  # characters
-NO_LINK = "This link leads nowhere (any more). Ask whoever gave it to you for a new one."
+NO_LINK = "This link does not work (any more). Ask whoever gave it to you for a new one."
 _NONCE = re.compile(r"[A-Za-z0-9_-]{8,64}")
-_LONGEST = 3600.0  # whoever takes longer than an hour was not there all the time
+_LONGEST = 3600.0  # a rater who takes longer than an hour has been away
 
 
 @dataclass(frozen=True)
 class Seat:
-    """A rater at work: the campaign, who it is, and the secret of their link."""
+    """A rater at work: the campaign, the rater's name, and the secret of their link."""
 
     campaign: Campaign
     rater: str
@@ -408,9 +409,9 @@ class Seat:
         return self.campaign.desk
 
     def taken_back(self, key: str) -> int | None:
-        """The place of a segment whose answer the rater took back and has not given again since.
+        """The row of a segment whose answer the rater took back and has not replaced.
 
-        None for others: their addresses are made up.
+        None for any other segment: such an address is made up.
         """
         try:
             place = self.desk.place_of(key)
@@ -419,7 +420,7 @@ class Seat:
         return None if self.desk.taken_back(self.rater, place) is None else place
 
     def practised(self, key: str) -> practice.Practised | None:
-        """What they answered to a practice item, by its key; None for anything else."""
+        """Their answer to a practice item, given its key; None for anything else."""
         try:
             place = self.desk.place_of(key)
         except DataError:
@@ -428,8 +429,8 @@ class Seat:
 
 
 def _read(at: Seat, key: str, nonce: str, since: str, form: Fields) -> Rating | Typed:
-    """The answer of a form; what was typed, and what is wrong with it, where it is none."""
-    # A button says more than a field beside it that was filled before.
+    """Read the answer in a form, or return what was typed and what is wrong with it."""
+    # A pressed button overrides a field that was filled in before.
     told = form.text("press") or form.text("score")
     comment = form.text("comment").replace("\r\n", "\n")
     asked = questions(at.campaign)
@@ -449,7 +450,7 @@ def _read(at: Seat, key: str, nonce: str, since: str, form: Fields) -> Rating | 
             score = next(iter(scores.values())) if asked else scale.parse(told)
         if len(comment) > COMMENT:
             raise FewgoldError(
-                f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."
+                f"The comment has {len(comment):,} characters; the limit is {COMMENT:,}."
             )
     except FewgoldError as error:
         return Typed(told, comment, error.message_for("web"), nonce, since, each)
@@ -458,7 +459,7 @@ def _read(at: Seat, key: str, nonce: str, since: str, form: Fields) -> Rating | 
 
 
 def routes(site: Site) -> APIRouter:
-    """The pages of raters; each is reached by the secret in its address and by nothing else."""
+    """The pages of raters; each is reached only by the secret in its address."""
     router = APIRouter(prefix="/rate/{token}")
 
     @contextmanager
@@ -473,15 +474,15 @@ def routes(site: Site) -> APIRouter:
         request: Request, at: Seat, place: int | None, *, status: int = 200,
         seen: str | None = None, **more: Any,
     ) -> Response:  # fmt: skip
-        """A page for whoever asked without JavaScript, else the part of it that changes."""
+        """A whole page without JavaScript, otherwise the part that changes."""
         values = view(at.campaign, at.rater, at.token, place, **more)
         if _partial(request) and seen and values.get("seen") == seen:
-            return Response(status_code=204)  # somebody waits, and it is as it was
+            return Response(status_code=204)  # a rater is waiting, and nothing has changed
         name = "rate_desk.html" if _partial(request) else "rate.html"
         return site.page(request, name, status, fragment=_partial(request), **values)
 
     def begin(request: Request, at: Seat, *, said: str = "", seen: str | None = None) -> Response:
-        """What a rater gets who opens the page: practice first, if they are new."""
+        """What a rater sees on opening the page: practice first, if they are new."""
         turn = practice.hand_out(at.campaign.store, at.rater)
         place = turn.place if turn else next_place(at.campaign, at.rater)
         return answer(request, at, place, said=said, seen=seen, turn=turn)
@@ -489,7 +490,7 @@ def routes(site: Site) -> APIRouter:
     def onward(
         request: Request, at: Seat, said: str, query: str = "", place: int | None = None
     ) -> Response:
-        """After a change: the next segment at once, or an address that may be loaded again."""
+        """After a change: the next segment at once, or a redirect that is safe to reload."""
         if not _partial(request):
             return RedirectResponse(f"/rate/{at.token}{query}", 303)
         if place is None:
@@ -517,7 +518,7 @@ def routes(site: Site) -> APIRouter:
             key, nonce, since = (form.text(name) for name in ("segment", "form", "since"))
             if not _NONCE.fullmatch(nonce):
                 at.desk.place_of(key)
-                raise DataError("this form is not whole. Nothing was stored. Load the page again.")
+                raise DataError("this form is incomplete. Nothing was stored. Load the page again.")
             given = _read(at, key, nonce, since, form)
             if isinstance(given, Typed):
                 return answer(request, at, at.desk.place_of(key), typed=given, status=400)
@@ -570,10 +571,10 @@ def routes(site: Site) -> APIRouter:
                 return onward(request, at, "Here is the segment you skipped.")
             key = at.desk.withdraw(at.rater, form.text("name"))
             if key is None:
-                return onward(request, at, "There was nothing to take back.")
+                return onward(request, at, "There was nothing to undo.")
             place = at.taken_back(key)
             query = "" if place is None else f"?again={key}"
-            return onward(request, at, "Taken back.", query, place)
+            return onward(request, at, "Undone.", query, place)
 
     @router.post("/skipped")
     def skipped(request: Request, token: str) -> Response:
@@ -585,13 +586,13 @@ def routes(site: Site) -> APIRouter:
 
 
 KEPT = (
-    "That form was sent before, and its first answer is stored. Undo takes it back if you meant "
-    "another."
+    "This form was sent before, and its first answer is stored. If you meant another answer, use "
+    "Undo."
 )
 
 
 def _preferred(at: Seat, key: str, verdict: str) -> tuple[float, Mapping[str, str]]:
-    """The score of a verdict on a pair, by the side that each output had, and what is recorded."""
+    """The score of a verdict on a pair, given which output was where, and the details to record."""
     pool, place, keys = at.campaign.pool, at.desk.place_of(key), at.campaign.store.keys
     assert isinstance(keys, sides.SideKeys)
     turned = keys.side(key, lambda place: str(pool.ids[place]))
@@ -618,7 +619,7 @@ def _details(comment: str, since: str) -> Mapping[str, Any]:
 
 # Raters, for the owner
 
-#: What raters may be shown, in words.
+#: What raters may be shown.
 SHOWN = {
     "metrics": "the scores of the automatic metrics",
     "system": "the system that made the output",
@@ -627,8 +628,8 @@ SHOWN = {
 
 
 def owner_routes(site: Site) -> APIRouter:
-    """The owner's pages about raters: their links, how far they are, and what they may see."""
-    # The owner is asked for before anything else is looked at, the form included.
+    """The owner's pages about raters: links, progress, and what raters may see."""
+    # Check for the owner before anything else, including the form.
     router = APIRouter(prefix="/raters", dependencies=[Depends(site.owner)])
 
     def page(request: Request, campaign: Campaign, status: int = 200, **more: Any) -> Response:
@@ -705,14 +706,15 @@ def _raters(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
         "announced": _announced(campaign),
         "commands": [
             (f"fewgold settings {place} --each {campaign.settings.each} --show "
-             f"{','.join(campaign.settings.shown) or 'none'}", "Raters for each, what they see."),
-            (f"fewgold status {place}", "How many answers each has given."),
+             f"{','.join(campaign.settings.shown) or 'none'}",
+             "Set the raters per segment and what they see."),
+            (f"fewgold status {place}", "See how many answers each rater has given."),
         ],
     }  # fmt: skip
 
 
 def _announced(campaign: Campaign) -> list[str]:
-    """What the owner should know now: that the goal is reached, and that it may be stopped."""
+    """What the owner should know now: that the goal is reached, or that rating can stop."""
     try:
         found = campaign.status()
     except FewgoldError as error:
@@ -720,15 +722,16 @@ def _announced(campaign: Campaign) -> list[str]:
     said = []
     if found.stop is not None and found.stop["fired"]:
         said.append(
-            f"The stopping rule ({found.stop['rule']}) says that it is enough: it fired after "
-            f"{found.stop['after']} ratings in the order of drawing. You may stop now."
+            f"The stopping rule ({found.stop['rule']}) fired after {found.stop['after']} ratings "
+            "in the order of drawing. You can stop now."
         )
     elif (goal := found.goal) and goal["more"] == 0 and goal["half_width"] <= goal["tolerance"]:
         said.append(
             f"The interval is as narrow as wanted: ± {report.number(goal['half_width'])}, "
-            f"and ± {report.number(goal['tolerance'])} was the goal. It holds for one look "
-            "at the end: stopping the moment it looks narrow makes it err more often than it says."
+            f"and the goal was ± {report.number(goal['tolerance'])}. It is valid for one look at "
+            "the end; if you stop the moment it looks narrow, it misses the true score more "
+            "often than it should."
         )
     if found.sampled and not found.incomplete:
-        said.append("Every sampled segment has the answers that it shall have.")
+        said.append("Every sampled segment has all its answers.")
     return said

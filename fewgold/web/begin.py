@@ -1,4 +1,4 @@
-"""Begin a campaign in the browser: upload a table, check it, plan, and say what raters see."""
+"""Begin a campaign in the browser: upload a table, check it, plan, and set what raters see."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from fewgold.web.jobs import Job, Jobs, Progress
 from fewgold.web.replay_data import MOST_ROWS, SUFFIXES
 from fewgold.web.site import Site
 
-_SOON = 1.5  # seconds within which a job is waited for, instead of showing its progress
-_ROWS = 5  # of the table, as an example
+_SOON = 1.5  # seconds to wait for a job before showing its progress
+_ROWS = 5  # shown as an example
 
 
 class DraftDesk:
@@ -52,12 +52,12 @@ class DraftDesk:
         found = self.drafts.get(key)
         if found is None:
             raise HTTPException(
-                404, "This campaign is not in preparation (any more). It may have begun already."
+                404, "This campaign is not in preparation (any more). Perhaps it has begun already."
             )
         return found
 
     def table(self, draft: Draft, chosen: NamedColumns | None = None) -> DraftTable:
-        """Its table, read once, with the columns that were chosen."""
+        """Its table, read once, with the chosen columns."""
         read = self._tables.get((draft.key, draft.pair), lambda: DraftTable.read(draft))
         now = NamedColumns.of(draft) if chosen is None else chosen
         return self._tables.get(
@@ -86,7 +86,7 @@ def _uploading(router: APIRouter, desk: DraftDesk) -> None:
             request, "begin.html", status, drafts=desk.drafts.all(), trouble=trouble,
             suffixes=[*SUFFIXES, ".zip", ".tgz", ".tar", ".gz"], most=MOST_ROWS,
             commands=[
-                ("fewgold doctor FILE", "What a file is, and what is wrong with it."),
+                ("fewgold doctor FILE", "Check a file."),
                 ("fewgold init STUDY FILE", "Begin a campaign with it."),
             ],
         )  # fmt: skip
@@ -100,7 +100,7 @@ def _uploading(router: APIRouter, desk: DraftDesk) -> None:
         file = form.get("file")
         try:
             if not isinstance(file, UploadFile) or not file.filename:
-                raise DataError("no file came. Choose one first.")
+                raise DataError("no file was sent. Choose one first.")
             draft = desk.drafts.begin(file.filename, file.file)
             return _look(desk, draft)
         except FewgoldError as error:
@@ -121,14 +121,14 @@ def _uploading(router: APIRouter, desk: DraftDesk) -> None:
 
 
 def _look(desk: DraftDesk, draft: Draft) -> Response:
-    """Unpack and read an upload; what cannot be read is not kept."""
+    """Unpack and read an upload. What cannot be read is not kept."""
 
     def work(progress: Progress) -> str:
         try:
             progress(0, 3)
             unpack(draft)
             progress(1, 3)
-            if len(draft.pairs) < 2:  # else the owner has to choose one first
+            if len(draft.pairs) < 2:  # otherwise the owner has to choose one first
                 table = desk.table(draft)
                 progress(2, 3)
                 _ = table.diagnosis
@@ -146,7 +146,7 @@ def _look(desk: DraftDesk, draft: Draft) -> Response:
 
 
 def _onward(job: Job) -> Response:
-    """To the result of a job if it is there soon, else to its progress."""
+    """Redirect to the result of a job if it is ready soon, otherwise to its progress."""
     job.wait(_SOON)
     if job.state == "finished":
         return RedirectResponse(job.result, 303)
@@ -156,7 +156,7 @@ def _onward(job: Job) -> Response:
 
 
 def _demo() -> str:
-    """Three systems of the embedded set, with texts and metrics, and nobody's ratings."""
+    """Three systems of the embedded data, with texts and metrics but without ratings."""
     import pandas as pd
 
     from fewgold.datasets import demo_systems, load_demo
@@ -172,12 +172,12 @@ def _demo() -> str:
 
 
 def _watching(router: APIRouter, desk: DraftDesk) -> None:
-    """Jobs that take longer: their progress, and they can be cancelled."""
+    """Long jobs: show their progress and cancel them."""
 
     def of(id: str) -> Job:
         found = desk.jobs.get(id)
         if found is None:
-            raise HTTPException(404, "This job is not known here (any more).")
+            raise HTTPException(404, "There is no such job (any more).")
         return found
 
     @router.get("/job/{id}")
@@ -197,12 +197,12 @@ def _watching(router: APIRouter, desk: DraftDesk) -> None:
     @router.post("/job/{id}/cancel")
     def cancel(id: str) -> Response:
         found = of(id)
-        found.stop.set()  # it does when it next reports its progress
+        found.stop.set()  # it stops when it next reports its progress
         found.wait(_SOON)
         return RedirectResponse(f"/begin/job/{id}", 303)
 
 
-# 2. The table: what the doctor says, and what the columns are
+# 2. The table: the doctor's findings, and the role of each column
 
 
 def _checking(router: APIRouter, desk: DraftDesk) -> None:
@@ -221,7 +221,7 @@ def _checking(router: APIRouter, desk: DraftDesk) -> None:
             words=[n for n in names if not cells[n].numeric or n in found.texts],
             rows=[[str(v)[:200] for v in row] for row in preview.to_numpy().tolist()],
             pairs=draft.pairs, labels={1: "larger is better", -1: "larger is worse", 0: "neither"},
-            commands=[(shlex.join(words), "What is in the file, and what is wrong with it.")],
+            commands=[(shlex.join(words), "Check the file.")],
         )  # fmt: skip
 
     @router.get("/{key}/table", response_class=HTMLResponse)
@@ -282,7 +282,7 @@ def _doctor_options(table: DraftTable) -> list[str]:
 
 
 def _facts(table: DraftTable) -> list[tuple[str, str]]:
-    """What was found, in a few words."""
+    """What was found, in brief."""
     found = table.roles
     facts = [("Rows", f"{len(table.frame):,}")]
     for name, column in (("Segments", found.id), ("Documents", found.document)):
@@ -305,6 +305,9 @@ def _chosen(fields: Fields, table: DraftTable) -> NamedColumns:
         if column and column not in table.columns:
             raise UnknownNameError("column", column, table.columns)
         told[role] = column or (None if role == "id" else NONE)
+    told["uncertainty"] = fields.text("uncertainty") or None
+    if told["uncertainty"] not in (None, *table.columns):
+        raise UnknownNameError("column", told["uncertainty"], table.columns)
     for role in ("metrics", "texts", "human"):
         columns = fields.many(role)
         for column in columns:
@@ -312,17 +315,17 @@ def _chosen(fields: Fields, table: DraftTable) -> NamedColumns:
                 raise UnknownNameError("column", column, table.columns)
         told[role] = tuple(columns)
     if told["id"] is None:
-        raise DataError("which column names the segments? Choose it.")
+        raise DataError("which column has the ids of the segments? Choose it.")
     told |= _two(fields, table)
-    if told["sides"]:  # each row is a pair, and names its systems by other columns, if at all
+    if told["sides"]:  # each row is a pair; other columns may name its systems
         told["system"] = NONE
         own = {*told["sides"], *told["between"]}
         told["texts"] = (*(t for t in told["texts"] if t not in own), *told["sides"])
     taken = [v for k, v in told.items() if k in ROLES and v not in (None, NONE)]
     taken += [c for role in ("metrics", "texts", "human", "between") for c in told[role]]
     if (twice := next((c for c in taken if taken.count(c) > 1), None)) is not None:
-        raise DataError(f"the column {twice!r} is chosen for two things. Choose it for one.")
-    # The systems that were shown are of the column that was chosen then.
+        raise DataError(f"the column {twice!r} is chosen twice. Choose it for one purpose only.")
+    # The list of systems belongs to the column that was chosen before.
     if told["system"] == (table.roles.system or NONE) and len(table.all_systems) > 1:
         ticked = tuple(s for s in table.all_systems if s in fields.many("systems"))
         told["systems"] = None if set(ticked) == set(table.all_systems) else ticked
@@ -330,7 +333,7 @@ def _chosen(fields: Fields, table: DraftTable) -> NamedColumns:
 
 
 def _two(fields: Fields, table: DraftTable) -> dict[str, tuple[str, ...]]:
-    """The columns of two outputs side by side, and those of their systems, if they were chosen."""
+    """The columns of two outputs side by side and, if chosen, of their systems."""
     found = {}
     for role, what in (("sides", "two texts"), ("between", "the columns of both systems")):
         both = tuple(fields.text(f"{role}-{k}") for k in (1, 2))
@@ -338,26 +341,26 @@ def _two(fields: Fields, table: DraftTable) -> dict[str, tuple[str, ...]]:
             if column not in table.columns:
                 raise UnknownNameError("column", column, table.columns)
         if any(both) and (not all(both) or both[0] == both[1]):
-            raise DataError(f"side by side takes {what}: choose two columns, or none.")
+            raise DataError(f"side by side needs {what}: choose two columns, or none.")
         found[role] = both if all(both) else ()
     if found["between"] and not found["sides"]:
         raise DataError(
-            "the systems of a pair are named where two outputs are shown side by side. Choose the "
-            "two texts as well."
+            "columns for the two systems need two outputs side by side. Choose the two texts as "
+            "well."
         )
     return found
 
 
 def _check(table: DraftTable) -> None:
-    """Refuse a table of which no campaign can be made."""
+    """Refuse a table that is too small for a campaign."""
     pool = table.segments
     if len(pool) < 2:
         raise DataError(
-            f"the table has {len(pool)} segment; there must be two or more to choose from."
+            f"the table has {len(pool)} segment, but there must be at least two to choose from."
         )
 
 
-# 3. The plan: scale, strategy and budget, with the ± that they lead to
+# 3. The plan: scale, strategy and budget, with the expected ±
 
 SCALES = {
     "0,1": "yes or no (0 or 1)",
@@ -368,20 +371,20 @@ SCALES = {
     "other": "other ends",
     "none": "any number",
 }
-BETTER = {"": "not told", "higher": "more is better", "lower": "less is better"}
-#: What raters give an output; of two side by side it is always which one is better.
+BETTER = {"": "not specified", "higher": "higher is better", "lower": "lower is better"}
+#: What raters give an output. For two side by side it is always which one is better.
 RATED = {"one": "one score", "several": "a score for each of several criteria"}
 _CRITERIA = 6  # at most
 
 
 def _criteria_fields(sent: Mapping[str, str]) -> list[Field]:
-    """A row for each criterion that is named, and some to name further ones."""
+    """Fields for each named criterion, and some empty ones."""
     named = [k for k in range(1, _CRITERIA + 1) if sent.get(f"criterion-{k}", "").strip()]
     found = []
     for k in range(1, min(max(3, max(named, default=0) + 1), _CRITERIA) + 1):
         found += [
             Field(f"criterion-{k}", f"Criterion {k}", "", length=60,
-                  hint="It leads: the goal and the plan go by it." if k == 1 else ""),
+                  hint="The first one leads: the goal and the plan use it." if k == 1 else ""),
             Field(f"criterion-{k}-scale", f"Scale of criterion {k}", "1-5", length=20,
                   hint="Such as 1-5, 0-100 or mqm; empty for any number." if k == 1 else ""),
             Field(f"criterion-{k}-better", f"Which end of criterion {k} is good", "higher",
@@ -398,14 +401,14 @@ def plan_fields(
     size, several = len(pool), len(table.systems) > 1 and table.crossed
     most = size
     usual = min(100, -(-size // 2))
-    told = "from the human scores in the table" if about is not None else "a guess by the scale"
+    told = "from the human scores in the table" if about is not None else "a guess from the scale"
     fields = [] if table.chosen.sides else [
         Field("rated", "What raters give", "one", choices=tuple(RATED.items())),
         Field("scale", "Rating scale", "0,100", choices=tuple(SCALES.items())),
-        Field("low", "Scale from", "", -1e9, 1e9, optional=True, hint="For other ends."),
+        Field("low", "Scale from", "", -1e9, 1e9, optional=True, hint="If you chose other ends."),
         Field("high", "Scale to", "", -1e9, 1e9, optional=True),
         Field("better", "Which end is good", "higher", choices=tuple(BETTER.items()),
-              hint="Raters are told beside the scale."),
+              hint="Raters see this beside the scale."),
         *_criteria_fields(sent),
     ]  # fmt: skip
     fields += [
@@ -415,10 +418,10 @@ def plan_fields(
         Field("budget", "Segments to rate", str(usual), 1, most, True,
               slider=(min(10, most), most, 1) if most > 10 else None,
               hint="Each is rated for every system." if several else ""),
-        Field("each", "Raters for each segment", "1", 1, 99, True),
+        Field("each", "Raters per segment", "1", 1, 99, True),
         Field("confidence", "Confidence", "0.95", 0.5, 0.9999),
         Field("tolerance", "Wanted ±", "", 1e-9, 1e9, optional=True,
-              hint="May be empty. The pages then say what is still missing."),
+              hint="Optional. The pages then show how many ratings are still needed."),
         Field("sd", "Spread of the scores (sd)", "", 1e-9, 1e9, optional=True,
               hint=f"Empty: {told}."),
     ]  # fmt: skip
@@ -431,19 +434,19 @@ def plan_fields(
 
 
 def criteria_of(form: Form) -> tuple[Criterion, ...]:
-    """The criteria that are named, with their scales."""
+    """The named criteria, with their scales."""
     if form.fields.get("rated") is None or form["rated"] != "several":
         return ()
     return tuple(_criterion(form, name) for name in _named(form))
 
 
 def _named(form: Form) -> list[str]:
-    """The fields in which a criterion is named."""
+    """The fields with names of criteria."""
     return [n for n in form.fields if re.fullmatch(r"criterion-\d", n) and form[n]]
 
 
 def _criterion(form: Form, name: str) -> Criterion:
-    """One of them; an error says what is wrong with its name or its scale."""
+    """One criterion; an error says what is wrong with its name or scale."""
     scale = Criterion.parse(f"x:{told}" if (told := form[f"{name}-scale"]) else "x")
     better = {"higher": True, "lower": False}.get(form[f"{name}-better"] or "")
     if scale.higher_is_better is False:  # a scale that counts errors
@@ -452,9 +455,9 @@ def _criterion(form: Form, name: str) -> Criterion:
 
 
 def scale_of(form: Form) -> tuple[str | tuple[float, float] | None, bool | None]:
-    """The scale and which end is good, as a campaign takes them; of several criteria the first's.
+    """The scale and its good end, as a campaign takes them; those of the first of several criteria.
 
-    Outputs side by side have a scale of their own.
+    Outputs side by side have their own scale.
     """
     if "rated" not in form.fields:
         return PREFERENCE, True
@@ -468,14 +471,14 @@ def scale_of(form: Form) -> tuple[str | tuple[float, float] | None, bool | None]
         return "mqm", False
     if name == "other":
         if form["low"] is None or form["high"] is None:
-            raise FewgoldError("say where the scale begins and where it ends.")
+            raise FewgoldError("give both ends of the scale.")
         return (form["low"], form["high"]), better
     low, high = name.split(",")
     return (float(low), float(high)), better
 
 
 def read_plan(table: DraftTable, about: Known | None, sent: Mapping[str, str]) -> Form:
-    """What was sent, with sentences about fields that do not go together."""
+    """The form as sent, with errors about fields that contradict each other."""
     form = Form.of(plan_fields(table, about, sent), sent)
     if "rated" not in form.fields:
         pass
@@ -486,7 +489,7 @@ def read_plan(table: DraftTable, about: Known | None, sent: Mapping[str, str]) -
         if low is None or high is None:
             form = form.but(**{"low" if low is None else "high": "Expected a number."})
         elif not low < high:
-            form = form.but(high=f"Expected more than {low:g}, where the scale begins.")
+            form = form.but(high=f"Expected more than {low:g}, the low end of the scale.")
     if form["tolerance"] is not None and not form.errors:
         ends = as_limits(scale_of(form)[0])
         if ends is not None and form["tolerance"] >= (ends[1] - ends[0]) / 2:
@@ -496,7 +499,7 @@ def read_plan(table: DraftTable, about: Known | None, sent: Mapping[str, str]) -
 
 
 def _with_criteria(form: Form) -> Form:
-    """Sentences about criteria; what the single scale says does not matter."""
+    """Errors about criteria. The single scale does not matter."""
     single = ("scale", "low", "high", "better")
     form = replace(form, errors={k: v for k, v in form.errors.items() if k not in single})
     seen: list[str] = []
@@ -506,9 +509,9 @@ def _with_criteria(form: Form) -> Form:
         if set(told) & set(",:=") or not told.isprintable():
             said = "Expected a name without commas, colons and '='."
         elif told in seen:
-            said = f"{told} is there twice. Name each criterion once."
+            said = f"{told} is given twice. Name each criterion once."
         elif told in COLUMNS:
-            said = f"Every answer has a {told} already: choose another name."
+            said = f"Every answer already has a {told}. Choose another name."
         seen.append(told)
         form = form.but(**{name: said}) if said else form
         try:
@@ -522,7 +525,7 @@ def _with_criteria(form: Form) -> Form:
 def expected(
     table: DraftTable, about: Known | None, form: Form
 ) -> tuple[dict[str, Any] | None, str]:
-    """What the budget would bring, strategy by strategy; or a sentence why that is not known."""
+    """What the budget would achieve with each strategy, or why that is unknown."""
     lacking = form.lacks(*form.fields)
     if lacking:
         return None, lacking
@@ -591,7 +594,7 @@ def _width(half: float) -> str:
 
 
 def _curve(outlook: Outlook, strategy: str, n: int, level: float) -> list[tuple[float, float]]:
-    """Half-widths by number of ratings around the budget; those of few ratings are left out."""
+    """Half-widths by number of ratings around the budget, without very small numbers."""
     size = outlook.size or 4 * n
     counts = np.unique(np.geomspace(max(min(n / 4, size), 4), min(4 * n, size), 40).round())
     points = [(float(k), outlook.half_width(strategy, int(k), level)) for k in {*counts, float(n)}]
@@ -616,9 +619,9 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
         form: Form, status: int = 200, **more: Any,
     ) -> HTMLResponse:  # fmt: skip
         answer = expected(table, about, form)
-        lines = [(f"fewgold strategies {shlex.quote(draft.shown)}", "Further strategies.")]
+        lines = [(f"fewgold strategies {shlex.quote(draft.shown)}", "See more strategies.")]
         if answer[0] is not None and answer[0]["command"]:
-            lines.insert(0, (answer[0]["command"], "How many ratings lead to that ±."))
+            lines.insert(0, (answer[0]["command"], "Compute how many ratings that ± needs."))
         return desk.site.page(
             request, name, status, draft=draft, table=table, about=about, form=form,
             answer=answer, commands=lines, beside="results" in name, **more,
@@ -636,7 +639,7 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
         form = read_plan(table, about, request.query_params)
         answer = page(request, "begin_plan_results.html", draft, table, about, form)
         if form.errors and "hx-request" in request.headers:
-            answer.headers["HX-Reswap"] = "none"  # what was shown so far stays
+            answer.headers["HX-Reswap"] = "none"  # keep what is shown
         return answer
 
     @router.post("/{key}/plan")
@@ -703,11 +706,11 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
         given["name"] = given["name"][:200]
         try:
             if plan.errors:
-                raise FewgoldError("the plan has fields that cannot be used. Go back to it.")
+                raise FewgoldError("some fields of the plan are not valid. Go back to the plan.")
             if len(given["question"]) > _QUESTION or "\x00" in given["question"]:
-                raise FewgoldError(f"the question must have at most {_QUESTION} characters.")
+                raise FewgoldError(f"the question must not exceed {_QUESTION} characters.")
             if bool(given["low_end"]) != bool(given["high_end"]):
-                raise FewgoldError("name both ends of the scale, or neither.")
+                raise FewgoldError("label both ends of the scale, or neither.")
             _practice_of(given)
             wanted = _wanted(draft, table, plan, given)
             if not given["name"]:
@@ -730,13 +733,13 @@ def _creating(router: APIRouter, desk: DraftDesk) -> None:
 
 
 def _wanted(draft: Draft, table: DraftTable, plan: Form, texts: Mapping[str, str]) -> CampaignPlan:
-    """All that was decided."""
+    """Everything that was decided."""
     limits, better = scale_of(plan)
     told = {k: str(texts.get(k) or "").strip() for k in _TEXTS}
     settings: dict[str, Any] = {k: told[k] for k in ("question", "instructions") if told[k]}
     if criteria := criteria_of(plan):
         settings["criteria"] = criteria
-    with suppress(FewgoldError):  # said where it is sent
+    with suppress(FewgoldError):  # reported when the form is sent
         settings |= {"practice": count} if (count := _practice_of(told)) else {}
     wanted = CampaignPlan(
         name=told["name"] or _name(draft), strategy=plan["strategy"], budget=plan["budget"],
@@ -749,20 +752,20 @@ def _wanted(draft: Draft, table: DraftTable, plan: Form, texts: Mapping[str, str
 
 
 def _has_ends(table: DraftTable, wanted: CampaignPlan) -> bool:
-    """Whether there is a single scale with ends that the owner may name."""
+    """Whether there is a single scale whose ends the owner can label."""
     several = bool(table.chosen.sides or wanted.settings.get("criteria"))
     return not several and as_limits(wanted.limits) is not None
 
 
 def _usual(table: DraftTable, wanted: CampaignPlan, scale: RatingScale) -> str:
-    """What raters are asked if the owner chooses no question."""
+    """The question for raters if the owner does not write one."""
     if table.chosen.sides:
         return "Which output is better?"
     return "Rate this output." if wanted.settings.get("criteria") else scale.asked()
 
 
 def _practice_of(texts: Mapping[str, str]) -> int:
-    """How many practice items a new rater gets."""
+    """The number of practice items for a new rater."""
     told = texts["practice"].strip() or "0"
     if not told.isascii() or not told.isdigit() or int(told[:9]) > _MOST_PRACTICE:
         raise FewgoldError(
@@ -773,10 +776,10 @@ def _practice_of(texts: Mapping[str, str]) -> int:
 
 
 def _name(draft: Draft) -> str:
-    """What to call a campaign that nobody named: as its table."""
+    """The default name of a campaign: that of its table."""
     return draft.name.partition(".")[0].replace("_", " ").strip() or "campaign"
 
 
 def _seed(draft: Draft) -> int:
-    """A seed that stays the same while one looks at the page; the key of a draft is by chance."""
+    """A seed that stays the same while the page is open, from the random key of the draft."""
     return int.from_bytes(draft.key.encode()) % 10**6

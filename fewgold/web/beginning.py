@@ -1,6 +1,6 @@
-"""From a draft to a campaign: its columns, its pool, what a budget would bring, and the campaign.
+"""From a draft to a campaign: columns, pool, what a budget would achieve, and the campaign.
 
-Everything here is what ``fewgold doctor``, ``init`` and ``select`` do, for an uploaded table.
+It does what ``fewgold doctor``, ``init`` and ``select`` do, for an uploaded table.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from fewgold.common.checks import as_limits
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.doctor import Diagnosis, examine
 from fewgold.errors import DataError, FewgoldError
-from fewgold.io.columns import MAYBE_HUMAN, Roles, known_orientation, roles
+from fewgold.io.columns import MAYBE_HUMAN, Roles, known_orientation
 from fewgold.planning import Outlook
 from fewgold.pool import Pool
 from fewgold.report.descriptions import ESTIMATORS, SAMPLERS, short_line
+from fewgold.samplers import Chances
 from fewgold.slices import sliceable
+from fewgold.uncertainty import SpreadColumn, chances_sentence, roles_beside
 from fewgold.web.drafts import Draft
 
 if TYPE_CHECKING:
@@ -44,22 +46,23 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """What the columns are, as the owner chose; None where nobody did, and then it is guessed."""
+    """The columns that the owner chose; None means that the column is guessed."""
 
     id: str | None = None
     document: str | None = None
     system: str | None = None
     cost: str | None = None
+    uncertainty: str | None = None
     metrics: tuple[str, ...] | None = None
     texts: tuple[str, ...] | None = None
     human: tuple[str, ...] | None = None
-    systems: tuple[str, ...] | None = None  # of those in the table; all if nobody chose
-    sides: tuple[str, ...] = ()  # two texts that are shown side by side
+    systems: tuple[str, ...] | None = None  # the chosen ones; all by default
+    sides: tuple[str, ...] = ()  # two texts to show side by side
     between: tuple[str, ...] = ()  # the columns that name the two systems of each pair
 
     @classmethod
     def of(cls, draft: Draft) -> NamedColumns:
-        """What a draft has kept."""
+        """The choices stored in a draft."""
         kept = draft.state.get("columns")
         known = kept if isinstance(kept, dict) else {}
         told: dict[str, Any] = {
@@ -71,7 +74,7 @@ class NamedColumns:
 
     @property
     def told(self) -> dict[str, Any]:
-        """As the commands and the doctor take it."""
+        """In the form that commands and the doctor take."""
         found: dict[str, Any] = {k: getattr(self, k) for k in ROLES}
         for name in ("metrics", "texts", "human"):
             value = getattr(self, name)
@@ -81,7 +84,7 @@ class NamedColumns:
 
 @dataclass(eq=False)
 class DraftTable:
-    """An uploaded table, what its columns are, and what the doctor says."""
+    """An uploaded table, the roles of its columns, and the doctor's findings."""
 
     draft: Draft
     frame: pd.DataFrame
@@ -97,7 +100,7 @@ class DraftTable:
         return cls(draft, frame, remarks, NamedColumns.of(draft))
 
     def with_columns(self, chosen: NamedColumns) -> DraftTable:
-        """The same table with columns that somebody chose."""
+        """The same table with the chosen columns."""
         return DraftTable(self.draft, self.frame, self.remarks, chosen)
 
     @cached_property
@@ -107,14 +110,23 @@ class DraftTable:
 
     @cached_property
     def roles(self) -> Roles:
-        """What the columns are."""
-        return roles(self.frame, need_id=False, **self.chosen.told)
+        """The roles of the columns."""
+        return self._roles_beside(self.frame)[0]
+
+    def _roles_beside(self, frame: pd.DataFrame) -> tuple[Roles, SpreadColumn | None]:
+        """The roles of these rows, and the column of the uncertainty."""
+        return roles_beside(frame, self.chosen.uncertainty, need_id=False, **self.chosen.told)
+
+    @cached_property
+    def uncertainty(self) -> SpreadColumn | None:
+        """The column that says how uncertain ratings are, if one was chosen."""
+        return self._roles_beside(self.frame)[1]
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
-        """What the doctor says of the file."""
+        """The doctor's findings about the file."""
         told = {k: v for k, v in self.chosen.told.items() if k != "cost"}
-        if told.get("human") == [NONE]:  # the doctor may look for them all the same
+        if told.get("human") == [NONE]:  # the doctor may still look for them
             del told["human"]
         found = examine(self.draft.path, **{k: _named(v) for k, v in told.items()})
         say = self.draft.told
@@ -138,13 +150,13 @@ class DraftTable:
 
     @cached_property
     def systems(self) -> list[str]:
-        """Those of them that are to be rated."""
+        """The systems to rate."""
         wanted = self.chosen.systems
         return [s for s in self.all_systems if wanted is None or s in wanted]
 
     @cached_property
     def crossed(self) -> bool:
-        """Whether several systems are to be rated on the same segments."""
+        """Whether several systems are rated on the same segments."""
         found = self.roles
         if len(self.systems) < 2 or found.id is None:
             return False
@@ -152,28 +164,28 @@ class DraftTable:
 
     @cached_property
     def rated_columns(self) -> tuple[str, ...]:
-        """The columns of human scores, several where each is a rater."""
+        """The columns of human scores; several if each is a rater."""
         return self.roles.human
 
     @cached_property
     def part(self) -> Roles:
-        """The rows of the chosen systems; human scores are nothing but columns to leave out."""
+        """The rows of the chosen systems, without human scores."""
         found = self.roles
         if found.id is None:
-            raise DataError("which column names the segments? Choose it.")
+            raise DataError("which column has the ids of the segments? Choose it.")
         if self.all_systems and not self.systems:
-            raise DataError("no system is ticked. Tick at least one.")
+            raise DataError("no system is selected. Select at least one.")
         if len(self.systems) < len(self.all_systems):
             assert found.system is not None
             own = [v in self.systems for v in found.cells.labels(found.system)]
             part = self.frame[own].reset_index(drop=True)
-            found = roles(part, need_id=False, **self.chosen.told)
+            found = self._roles_beside(part)[0]
         people = dict.fromkeys(found.human, MAYBE_HUMAN)
         return replace(found, human=(), left_out={**people, **found.left_out})
 
     @cached_property
     def pool(self) -> tuple[Pool, NDArray[Any] | None, tuple[str, ...]]:
-        """The outputs, the segment of each where systems are compared, and what to know."""
+        """The outputs, the segment of each if systems are compared, and notes."""
         found = self.part
         with self.draft.named():
             if self.chosen.sides:
@@ -181,17 +193,23 @@ class DraftTable:
                 if self.chosen.between:
                     made = sides.with_pairs(made, found.table, self.chosen.between)
                 sides.check(made, self.chosen.sides)
-                return made, None, ()
+                return self._informed(made), None, ()
             if self.crossed:
                 from fewgold.shared_sheets import build_outputs
 
                 outputs = build_outputs(found.table, found.columns)
-                return outputs.pool, outputs.segments, outputs.notes
-            return sheets.build_pool(found.table, found.columns), None, ()
+                return self._informed(outputs.pool), outputs.segments, outputs.notes
+            return self._informed(sheets.build_pool(found.table, found.columns)), None, ()
+
+    def _informed(self, pool: Pool) -> Pool:
+        """The pool with the expected spread of its ratings, if a column tells it."""
+        if self.uncertainty is None:
+            return pool
+        return pool.with_spread(self.uncertainty.spread(self.part.table, pool.ids))
 
     @cached_property
     def segments(self) -> Pool:
-        """What is drawn from: the outputs, or the segments that all systems share."""
+        """The pool to draw from: the outputs, or the segments that all systems share."""
         pool, segments, _ = self.pool
         if segments is None:
             return pool
@@ -201,19 +219,20 @@ class DraftTable:
 
     @cached_property
     def notes(self) -> list[str]:
-        """What was left out or filled, in sentences."""
+        """Notes about what was left out or filled in."""
         remarks = [r.rstrip(".") for r in self.remarks]
         return [*remarks, *self.roles.notes("web")]
 
     @cached_property
     def orientations(self) -> dict[str, int | None]:
-        """Which way each metric points; None where its name does not tell."""
+        """Which way each metric points; None if its name does not say."""
         cells = self.roles.cells
         return {m: known_orientation(m, cells[m].values) for m in self.roles.metrics}
 
     def command(self) -> list[str]:
-        """The options that name the columns, where they are not as they would be guessed."""
-        told, guessed = self.roles, roles(self.frame, need_id=False)
+        """Command-line options for the columns that differ from the guess."""
+        told = self.roles
+        guessed, _ = roles_beside(self.frame, self.chosen.uncertainty, need_id=False)
         words: list[str] = []
         two = self.chosen.sides
         for role in ROLES:
@@ -224,6 +243,8 @@ class DraftTable:
             now = getattr(told, role)
             if now != getattr(guessed, role) and not (two and role == "texts"):
                 words += [f"--{role}", ",".join(now) or NONE]
+        if self.chosen.uncertainty is not None:
+            words += ["--uncertainty", self.chosen.uncertainty]
         if two:
             both = [name for name in told.texts if name not in two]
             words += ["--texts", ",".join(both)] if both else []
@@ -234,33 +255,34 @@ class DraftTable:
 
 
 def _named(value: Any) -> Any:
-    """As the doctor takes it: a list of one column is a column."""
+    """In the form that the doctor takes: a list of one column becomes a column."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-# What a budget would bring
+# What a budget would achieve
 
-#: Spread of the scores where nobody knows it, as a share of the scale.
+#: Assumed spread of the scores if it is unknown, as a share of the scale.
 _GUESSED = 0.25
 _MQM_SD = 2.4  # of MQM scores on WMT20
-_PREFERENCE_SD = 0.9  # of 1, 0 and −1, where a fifth are ties and neither side is much better
-_LEAST = 10  # labels in the table from which on they tell more than a guess
-SIMILAR = 0.5  # correlation of two systems' scores on a segment, where nobody knows it
+_PREFERENCE_SD = 0.9  # of 1, 0 and −1, if a fifth are ties and neither side is much better
+_LEAST = 10  # fewest labels in the table that are better than a guess
+SIMILAR = 0.5  # assumed correlation of two systems' scores on a segment if it is unknown
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the scores before anybody rates, and where it comes from."""
+    """What is known about the scores before rating, and where it comes from."""
 
     sd: float
     correlation: float
     icc: float | None
     similar: float = SIMILAR
-    labels: int = 0  # rows with a human score in the table; 0: all of it is a guess
-    ends: tuple[float, float] = (-math.inf, math.inf)  # the least and the largest of these scores
+    labels: int = 0  # rows with a human score in the table; 0 if all of it is a guess
+    ends: tuple[float, float] = (-math.inf, math.inf)  # the lowest and highest of these scores
 
     def fits(self, limits: tuple[float, float] | None) -> bool:
-        """Whether these scores can be of that scale: on it, and on more than a corner of it.
+        """Whether these scores can belong to a scale: within it, and using more than a corner of
+        it.
 
         >>> known = Known(0.8, 0.5, None, ends=(1.0, 5.0))
         >>> known.fits((1, 5)), known.fits((0, 1)), known.fits((0, 100)), known.fits(None)
@@ -273,9 +295,9 @@ class Known:
 
 
 def known(table: DraftTable) -> Known | None:
-    """What human scores in the table tell; None if there are too few."""
+    """What is known from the human scores in the table; None if there are too few."""
     found, human = table.part, table.rated_columns
-    if not human or table.chosen.sides:  # scores of outputs tell little of preferences
+    if not human or table.chosen.sides:  # scores of outputs say little about preferences
         return None
     scores = sheets.mean_of_known(np.array([found.cells[h].values for h in human]))
     systems = [""] * len(scores)
@@ -326,7 +348,7 @@ def _document_effect(found: Roles, scores: FloatArray, rows: NDArray[np.bool_]) 
 
 
 def _similar(found: Roles, scores: FloatArray, names: Sequence[str], labels: NDArray[Any]) -> float:
-    """The mean correlation of the scores of two systems on the same segments."""
+    """The mean correlation of two systems' scores on the same segments."""
     assert found.id is not None
     ids = np.array(found.cells.labels(found.id))
     by_system = {
@@ -346,7 +368,8 @@ def _similar(found: Roles, scores: FloatArray, names: Sequence[str], labels: NDA
 def guess(
     limits: tuple[float, float] | None, higher_is_better: bool | None, table: DraftTable
 ) -> Known:
-    """What is taken where no human scores tell: a quarter of the scale, and a middling metric."""
+    """Assumptions without human scores: a spread of a quarter of the scale and an average
+    metric."""
     if table.chosen.sides:
         sd = _PREFERENCE_SD
     elif limits is None:
@@ -362,13 +385,18 @@ def guess(
     return Known(sd, 0.5 if metrics else 0.0, 0.15 if documents else None)
 
 
-#: How the ± of a strategy is known that has no formula of its own: it is at most this one's.
-_AS = {"docs-sys": "random", "docs-balanced": "docs-balanced"}
+#: Strategies whose formula bounds the ± of those without their own formula.
+_AS = {
+    "docs-sys": "random", "docs-uneven": "docs-balanced", "docs-sys-uneven": "random",
+    "random-uneven": "random",
+}  # fmt: skip
 
 
 def strategies(pool: Pool) -> list[tuple[str, str]]:
-    """Strategies to choose from and what they do, the recommended one first."""
+    """Strategies to choose from, with descriptions; the recommended one is first."""
     names = [registry.recommended(pool)]
+    if pool._has_spread and pool.metrics:
+        names.append(registry.RECOMMENDED)
     if pool.documents is not None:
         names += ["docs-sys+ridge"] if pool.metrics else []
         names += ["docs-chunks3+mean", "docs-whole+mean"]
@@ -378,20 +406,20 @@ def strategies(pool: Pool) -> list[tuple[str, str]]:
 
 
 def describe(strategy: str) -> str:
-    """How a strategy chooses segments and what it makes of the ratings, in a line."""
+    """How a strategy chooses segments and uses the ratings, in one line."""
     sampler, _, estimator = strategy.partition("+")
     how = short_line(sampler, SAMPLERS, registry.sampler)
     return f"{how}; {short_line(estimator, ESTIMATORS, registry.estimator)}"
 
 
 def formula(strategy: str) -> str:
-    """The strategy by whose formula one is planned for."""
+    """The strategy whose formula is used to plan for this one."""
     sampler, plus, estimator = strategy.partition("+")
     return f"{_AS.get(sampler, sampler)}{plus}{estimator}"
 
 
 def outlook(table: DraftTable, about: Known, *, differences: bool = False) -> Outlook:
-    """What is known of the scores of a system, or of the differences of two, as a plan takes it."""
+    """The outlook for a plan: scores of one system, or differences between two."""
     pool = table.segments
     per = None
     if pool.documents is not None:
@@ -408,7 +436,7 @@ def outlook(table: DraftTable, about: Known, *, differences: bool = False) -> Ou
 
 
 def folder_name(name: str, taken: Mapping[str, Any]) -> str:
-    """A name for the folder of a campaign: plain, and not taken.
+    """A simple folder name for a campaign that is not taken yet.
 
     >>> folder_name("Our systems, spring (2)", {}), folder_name("評価", {"campaign": 0})
     ('our-systems-spring-2', 'campaign-2')
@@ -423,7 +451,7 @@ def folder_name(name: str, taken: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class CampaignPlan:
-    """All that was decided about a campaign, beside the table."""
+    """Everything that was decided about a campaign besides the table."""
 
     name: str
     strategy: str
@@ -437,14 +465,14 @@ class CampaignPlan:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Refuse what no campaign can have, with a sentence."""
+        """Refuse settings that no campaign can have."""
         if not self.name.strip():
             raise FewgoldError("give the campaign a name.")
         as_limits(self.limits)
 
 
 def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress: Progress) -> None:
-    """Write the campaign and draw its first segments; all of it or nothing."""
+    """Write the campaign and draw its first segments, or do nothing at all."""
     place = folder / name
     progress(0, 3)
     table = DraftTable.read(draft)
@@ -452,6 +480,11 @@ def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress
     progress(1, 3)
     with TemporaryFolder(folder, ".fewgold.") as made:
         shared: dict[str, Any] = {} if segments is None else {"segments": segments, "shared": True}
+        sampler = registry.strategy(wanted.strategy, table.segments).sampler
+        chances: Chances | None = getattr(sampler, "chances", None)
+        if chances is not None and table.uncertainty is not None:
+            source = f"was read from the {table.uncertainty.sentence}"
+            shared["chances"] = chances_sentence(source, chances)
         with Campaign.create(
             made / name, pool, name=wanted.name, strategy=wanted.strategy, seed=wanted.seed,
             limits=wanted.limits, higher_is_better=wanted.higher_is_better,
@@ -463,7 +496,7 @@ def create(draft: Draft, wanted: CampaignPlan, folder: Path, name: str, progress
             campaign.select(wanted.budget)
         progress(3, 3)
         if place.exists():
-            raise DataError(f"there is something called {name!r} already. Choose another name.")
+            raise DataError(f"{name!r} exists already. Choose another name.")
         os.rename(made / name, place)
 
 
@@ -486,7 +519,7 @@ def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[s
     several = wanted.settings.get("criteria", ())
     if several:
         words += ["--criteria", ",".join(c.spelled for c in several)]
-    own = bool(several or table.chosen.sides)  # scales of their own
+    own = bool(several or table.chosen.sides)  # they have their own scales
     if wanted.limits is not None and not own:
         scale = wanted.limits
         words += ["--limits", scale if isinstance(scale, str) else f"{scale[0]:g},{scale[1]:g}"]

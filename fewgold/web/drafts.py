@@ -1,7 +1,7 @@
-"""Campaigns that are being prepared: an uploaded table and what was said of it, kept on the disk.
+"""Campaigns in preparation: an uploaded table and the choices about it, kept on disk.
 
-A draft is a folder of its own, under a name that we made. It holds the upload and what the owner
-chose so far, so that nothing is lost if the server ends half-way.
+Each draft has its own folder with a generated name. It has the upload and the owner's choices so
+far, so nothing is lost if the server stops.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fewgold.web.replay_data import MOST_BYTES, read_bounded
 if TYPE_CHECKING:
     import pandas as pd
 
-_PLACE = ".fewgold"  # in the folder of campaigns; hidden, and no campaign itself
+_PLACE = ".fewgold"  # hidden, in the folder of campaigns
 _KEY = re.compile(r"[A-Za-z0-9_-]{16}")
 _STATE = "draft.json"
 _MOST_FILES = 20_000  # in an archive
@@ -41,7 +41,7 @@ _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz")
 
 @dataclass(eq=False)
 class Draft:
-    """A campaign that is being prepared."""
+    """A campaign in preparation."""
 
     folder: Path
     state: dict[str, Any]
@@ -53,7 +53,7 @@ class Draft:
 
     @property
     def name(self) -> str:
-        """The upload as its owner calls it."""
+        """The owner's name for the upload."""
         return str(self.state["name"])
 
     @property
@@ -63,22 +63,22 @@ class Draft:
 
     @property
     def shown(self) -> str:
-        """What a command would call it: an archive has to be unpacked before."""
+        """Its name in commands, for which an archive must be unpacked first."""
         return str(self.state["shown"])
 
     @property
     def pair(self) -> str | None:
-        """The pair of languages that was chosen, of a tree with several."""
+        """The chosen language pair, if a folder has several."""
         found = self.state.get("pair")
         return None if found is None else str(found)
 
     @property
     def pairs(self) -> list[str]:
-        """The pairs of languages to choose from; none for a table."""
+        """The language pairs to choose from; none for a table."""
         return Tree.at(self.path).pairs if self.path.is_dir() else []
 
     def keep(self, **changed: Any) -> None:
-        """Write what was chosen; it is on the disk when this returns."""
+        """Store the choices; they are on disk when this returns."""
         self.state |= changed
         made = self.folder / f"{_STATE}.new"
         with made.open("w", encoding="utf-8") as file:
@@ -88,7 +88,7 @@ class Draft:
         os.replace(made, self.folder / _STATE)
 
     def read(self) -> tuple[pd.DataFrame, tuple[str, ...]]:
-        """The table, with one row per output, and what is odd about the file."""
+        """The table, with one row per output, and notes about the file."""
         with self.named():
             if not self.path.is_dir():
                 return read_bounded(self.path, self.name)
@@ -97,11 +97,11 @@ class Draft:
             return found.frame, found.notes
 
     def named(self) -> Naming:
-        """Calls the upload by its own name in what goes wrong."""
+        """Puts the name of the upload into errors."""
         return Naming(self)
 
     def told(self, text: str) -> str:
-        """A sentence or a command with the name of the upload instead of our own path."""
+        """Replace our path by the name of the upload in a sentence or a command."""
         for path in (self.path, self.folder):
             text = text.replace(shlex.quote(str(path)), shlex.quote(self.shown))
             text = text.replace(str(path), self.shown)
@@ -110,7 +110,7 @@ class Draft:
 
 @dataclass
 class Naming:
-    """A context in which errors call an upload by its own name."""
+    """A context in which errors use the name of the upload."""
 
     draft: Draft
 
@@ -133,11 +133,11 @@ class Drafts:
 
     @property
     def place(self) -> Path:
-        """Where they lie."""
+        """The folder that has them."""
         return self.folder / _PLACE
 
     def all(self) -> list[Draft]:
-        """Every draft that can be gone on with, the latest first."""
+        """All drafts that can be continued, latest first."""
         with suppress(OSError):
             keys = [p.name for p in self.place.iterdir() if _KEY.fullmatch(p.name)]
             found = [d for key in keys if (d := self.get(key)) is not None]
@@ -152,7 +152,7 @@ class Drafts:
         try:
             state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return None  # it was never finished, or somebody changed it
+            return None  # it is incomplete, or somebody changed it
         ours = isinstance(state, dict) and all(
             isinstance(state.get(name), str) for name in ("name", "file", "shown")
         )
@@ -160,7 +160,7 @@ class Drafts:
         return found if found is not None and found.path.exists() else None
 
     def begin(self, name: str, content: IO[bytes]) -> Draft:
-        """Store an upload; it is unpacked and looked at by `unpack`."""
+        """Store an upload; `unpack` then unpacks and checks it."""
         shown = base_name(name) or "upload"
         if len(self.all()) >= _MOST_DRAFTS:
             raise DataError(
@@ -180,11 +180,11 @@ class Drafts:
         """Delete a draft and its upload."""
         shutil.rmtree(draft.folder, ignore_errors=True)
         with suppress(OSError):
-            self.place.rmdir()  # the last one
+            self.place.rmdir()  # if it was the last one
 
 
 def unpack(draft: Draft) -> None:
-    """Unpack an archive and find what is in it; from then on the draft is kept."""
+    """Unpack an archive and find the data in it. From then on the draft is kept."""
     path = draft.path
     if _is_archive(path):
         inside = draft.folder / "content"
@@ -193,9 +193,9 @@ def unpack(draft: Draft) -> None:
             _extract(path, inside, draft.name)
         except (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError) as error:
             raise DataError(
-                f"{draft.name!r} is damaged or cut off: {error}. Send it again."
+                f"{draft.name!r} is damaged or incomplete: {error}. Upload it again."
             ) from None
-        except (RuntimeError, NotImplementedError) as error:  # a password, or an odd method
+        except (RuntimeError, NotImplementedError) as error:  # a password, or odd compression
             raise DataError(f"{draft.name!r} cannot be unpacked: {error}.") from None
         path.unlink()
         found = _content(inside, draft.name)
@@ -208,7 +208,7 @@ def unpack(draft: Draft) -> None:
 
 
 def _is_archive(path: Path) -> bool:
-    """Whether it holds files; a spreadsheet is an archive too, and a table all the same."""
+    """Whether it is an archive of files. A spreadsheet is technically one too, but is a table."""
     if zipfile.is_zipfile(path):
         with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
             return "[Content_Types].xml" not in archive.namelist()
@@ -216,24 +216,22 @@ def _is_archive(path: Path) -> bool:
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     if packed and not path.name.endswith((".tgz", ".tar.gz")):
-        return False  # a packed table
+        return False  # a compressed table
     with suppress(OSError, EOFError, zlib.error):
         return tarfile.is_tarfile(path)
     return False
 
 
 def _extract(path: Path, to: Path, name: str) -> None:
-    """The files of an archive, as many and as large as they may be, and none elsewhere."""
+    """Unpack the files of an archive, within limits of number and size, into its folder only."""
     seen = 0
     for count, (inner, file) in enumerate(_members(path)):
         if count >= _MOST_FILES:
-            raise DataError(f"{name!r} holds more than {_MOST_FILES:,} files.")
+            raise DataError(f"{name!r} has more than {_MOST_FILES:,} files.")
         parts = PurePosixPath(inner.replace("\\", "/")).parts
         odd = any(p in ("..", "/") or ":" in p or "\x00" in p for p in parts)
         if odd or not parts or len(inner) > 400:
-            raise DataError(
-                f"{name!r} holds a file with a name that leads elsewhere: {inner[:80]!r}."
-            )
+            raise DataError(f"{name!r} has a file whose path leads outside of it: {inner[:80]!r}.")
         place = to.joinpath(*parts)
         place.parent.mkdir(parents=True, exist_ok=True)
         with file, place.open("xb") as made:
@@ -242,13 +240,13 @@ def _extract(path: Path, to: Path, name: str) -> None:
                 if seen > MOST_BYTES:
                     raise DataError(
                         f"{name!r} unpacks to more than {MOST_BYTES // 1_000_000} MB. Leave out "
-                        "what is not needed, such as other languages."
+                        "what you do not need, such as other languages."
                     )
                 made.write(block)
 
 
 def _members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Names of the files in an archive, and what is in them; links and devices are left out."""
+    """Names and contents of the files in an archive, without links and devices."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
@@ -270,17 +268,17 @@ def _content(inside: Path, name: str) -> Path:
         return trees[0]
     if trees:
         names = ", ".join(p.relative_to(inside).as_posix() for p in trees[:6])
-        raise DataError(f"{name!r} holds several test sets: {names}. Pack one of them.")
+        raise DataError(f"{name!r} has several test sets: {names}. Pack one of them.")
     files = [p for p in inside.rglob("*") if p.is_file()]
     if len(files) == 1:
         return files[0]
     raise DataError(
-        f"{name!r} holds {len(files)} files and no folder of mt-metrics-eval (with sources and "
-        "system-outputs in it). Pack such a folder, or send one table."
+        f"{name!r} has {len(files)} files and no folder of mt-metrics-eval (with sources and "
+        "system-outputs in it). Pack such a folder, or upload one table."
     )
 
 
 def plain_state(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that a draft can keep."""
+    """Convert to values that a draft can store."""
     found: dict[str, Any] = json.loads(json.dumps(dict(values), default=str))
     return found

@@ -12,7 +12,7 @@ from fewgold.report import number
 
 @dataclass(frozen=True)
 class Axis:
-    """Where values lie between two ends in pixels, linear or logarithmic."""
+    """A linear or logarithmic axis: maps values to pixels."""
 
     low: float
     high: float
@@ -56,9 +56,9 @@ def _label(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}"
 
 
-# Colour-blind-safe, 3:1 or more against white; dashes tell lines apart without colour.
-COLOURS = ("#0550ae", "#a83200", "#116329", "#6a3d9a")
-DASHES = ("none", "8 4", "2 4", "10 3 2 3")
+# Safe for colour-blind readers, with a contrast of 3:1 or more on white. Dashes differ too.
+COLOURS = ("#0550ae", "#a83200", "#116329", "#6a3d9a", "#8a6100", "#57606a")
+DASHES = ("none", "8 4", "2 4", "10 3 2 3", "14 4", "6 3 2 3 2 3")
 
 
 def chart(
@@ -66,9 +66,9 @@ def chart(
     x_label: str, y_label: str, *, height: int, log: bool = False, level: float | None = None,
     band: tuple[float, float] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Lines through points, each with a name and perhaps a marked point.
+    """Lines through points, each with a name and optionally a marked point.
 
-    ``level`` is that of a horizontal line. The area below the first line is filled in ``band``.
+    ``level`` adds a horizontal line. The area below the first line is filled within ``band``.
     """
     xs = [x for _, points, _ in series for x, _ in points]
     ys = [y for _, points, _ in series for _, y in points] + ([level] if level else [])

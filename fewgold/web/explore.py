@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from fewgold.campaign import Campaign
     from fewgold.campaign.answers import Receipt
 
-_SCATTERS = 12  # on the page; every metric has a page of its own besides
+_SCATTERS = 12  # on this page; every metric also has its own page
 _REPORTS = {"html": "text/html", "md": "text/markdown"}
 _GAPS = ("wait", "at-random")
-_UNPACKED = 300_000_000  # bytes that a packed upload may have once unpacked
+_UNPACKED = 300_000_000  # limit for a compressed upload, in bytes after unpacking
 
 
 def routes(site: Site) -> APIRouter:
     """The pages."""
-    # The owner is asked for before anything else is looked at, the form included.
+    # Check for the owner before anything else, including the form.
     router, known = (
         APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]),
         Results.shared(site),
@@ -70,11 +70,29 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
     def explore(request: Request, cut: str | None = None) -> HTMLResponse:
         with looking(site, known) as view:
             if view.campaign.systems:
-                return site.page(request, "explore_systems.html", **_systems(view))
+                place, waiting = named(site.campaign), view.status.unrated
+                lines = [
+                    (
+                        f"fewgold compare {place}{' --rated-only' if waiting else ''}",
+                        "Compare the systems.",
+                    ),
+                    (
+                        command(site, view, "report", "-o", "report.html"),
+                        "Write all of this as one page.",
+                    ),
+                    (f"fewgold status {place}", "Show the progress of each system."),
+                ]
+                return site.page(request, "explore_systems.html", **_systems(view), commands=lines)
             values = _number(view) | _rest(view) | _judged(view, cut, "/explore")
             lines = [
-                (command(site, view, "estimate"), "The number, its interval and its signature."),
-                (command(site, view, "report", "-o", "report.html"), "All of this as one page."),
+                (
+                    command(site, view, "estimate"),
+                    "Show the score, its interval and its signature.",
+                ),
+                (
+                    command(site, view, "report", "-o", "report.html"),
+                    "Write all of this as one page.",
+                ),
             ]
             return site.page(
                 request, "explore.html", **values, commands=lines,
@@ -85,7 +103,7 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
     def number(request: Request, seen: str | None = None, page: str | None = None) -> Response:
         with site.open() as campaign:
             if seen is not None and seen == views.version(campaign):
-                return Response(status_code=204)  # nothing changed, and the page stays as it is
+                return Response(status_code=204)  # nothing has changed, so the page stays as it is
         with looking(site, known) as view:
             values = _number(view) | {"old": page is not None and page != view.version}
             return site.page(request, "explore_number.html", fragment=True, **values)
@@ -121,7 +139,7 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
 
 
 def _systems(view: View) -> dict[str, Any]:
-    """Of several systems: the pages of each, and the tables of all."""
+    """With several systems: links to the pages of each, and the tables of all."""
     status = view.status
     return {
         "told": status,
@@ -132,7 +150,7 @@ def _systems(view: View) -> dict[str, Any]:
 
 
 def _number(view: View) -> dict[str, Any]:
-    """What changes while one looks."""
+    """The part that updates itself."""
     status = view.status
     return {
         "told": status, "at": view.version, "head": views.headline(view),
@@ -145,7 +163,7 @@ def _number(view: View) -> dict[str, Any]:
 
 
 def _rest(view: View) -> dict[str, Any]:
-    """What is made anew when one asks for the page."""
+    """The part that changes only when the page is reloaded."""
     from fewgold.report.study_sections import agreement
 
     study, campaign, metrics = view.study, view.campaign, list(enumerate(view.metrics))
@@ -161,7 +179,7 @@ def _rest(view: View) -> dict[str, Any]:
 
 
 def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
-    """The part about ROC curves, for the cut that was chosen."""
+    """The part about ROC curves, for the chosen cut."""
     study = view.study
     scores = [] if study is None else study.ratings.scores.tolist()
     hints = views.cut_hints(scores)
@@ -170,7 +188,7 @@ def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
     found, why = None, ""
     if study is not None and (asked or binary):
         found, why = roc_shown(view, asked)
-    # Whether all were drawn with equal chances.
+    # Whether all segments had equal chances.
     equal = study is None or bool(study.weights["weight_max"] == study.weights["weight_min"])
     return {
         "cut": asked, "cut_hints": hints, "roc": found, "roc_why": why, "here": here,
@@ -187,11 +205,11 @@ def _judging(
     words = ["--judge", name]
     words += ["--adequate", cut] if cut else []
     words += ["--threshold", threshold] if threshold else []
-    return [(command(site, view, "judge", *words), "How well it agrees with people.")]
+    return [(command(site, view, "judge", *words), "Measure how well it agrees with people.")]
 
 
 def _agreement(view: View, name: str, cut: str, threshold: str | None) -> dict[str, Any]:
-    """How well a metric agrees with people, for the cuts that were chosen."""
+    """How well a metric agrees with people, for the chosen cuts."""
     asked = (threshold or "").strip()[:40]
     values: dict[str, Any] = {"threshold": asked, "agreement": None, "agreement_why": ""}
     if view.study is None:
@@ -204,7 +222,7 @@ def _agreement(view: View, name: str, cut: str, threshold: str | None) -> dict[s
     return values | {"agreement": found, "agreement_rows": rows}
 
 
-# Files out of a campaign
+# Downloads
 
 
 def _files(router: APIRouter, site: Site, known: Results) -> None:
@@ -223,7 +241,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
                 raise HTTPException(404, "There is no such table.")
             made = TABLES[name].make(view)
             if made is None:
-                raise HTTPException(404, "There is nothing in that table yet.")
+                raise HTTPException(404, "This table is still empty.")
             return frame_csv(made, name)
 
     @router.get("/status.json")
@@ -266,7 +284,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
             written = [*each.values()] or [view.campaign.tasks(wanted)]
             found = max(written, key=lambda tasks: len(tasks.to_rate))
             if not found.to_rate:
-                raise DataError("there is nothing to rate: every such segment has its answers.")
+                raise DataError("there is nothing to rate: all these segments have their answers.")
             formats.check_criteria(form, found)
 
             def write(path: Path) -> None:
@@ -281,7 +299,7 @@ def _formats() -> list[tuple[str, str]]:
 
 
 def _written(name: str, form: formats.Format, write: Callable[[Path], None]) -> Response:
-    """What a format writes: one file as it is, several or a folder in a ZIP."""
+    """The output of a format: a single file as it is, several files or a folder as a ZIP."""
     with TemporaryFolder() as folder:
         suffix = form.suffixes[0] if form.suffixes else ""
         try:
@@ -298,7 +316,7 @@ def _written(name: str, form: formats.Format, write: Callable[[Path], None]) -> 
         return download(packed.getvalue(), f"{name}-{form.name}.zip", "application/zip")
 
 
-# Answers into a campaign
+# Imports
 
 
 def _importing(router: APIRouter, site: Site) -> None:
@@ -335,7 +353,7 @@ def _importing(router: APIRouter, site: Site) -> None:
 
 
 def _check_size(path: Path) -> None:
-    """Refuse what would fill the memory once unpacked."""
+    """Refuse what would fill the memory when unpacked."""
     with open(path, "rb") as file:
         start = file.read(4)
     seen = 0
@@ -350,18 +368,20 @@ def _check_size(path: Path) -> None:
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile):
         return  # the reader says what is wrong with it
     if seen > _UNPACKED:
-        raise DataError(f"that is too large: {_UNPACKED // 1_000_000} MB at most once unpacked.")
+        raise DataError(
+            f"the file is too large: the limit is {_UNPACKED // 1_000_000} MB unpacked."
+        )
 
 
-# Settings that may still be changed
+# Settings that can still be changed
 
-#: Fields of the form, all of them settings of the same name.
+#: Fields of the form; each is a setting of the same name.
 FIELDS = (
     "tolerance", "confidence", "rule", "each", "repeats", "among", "limits", "question",
     "higher_is_better", "instructions",
 )  # fmt: skip
 _ENDS = ("low_end", "high_end")
-_DIRECTIONS = {"not told": None, "higher is better": True, "lower is better": False}
+_DIRECTIONS = {"not specified": None, "higher is better": True, "lower is better": False}
 _LONGEST = 2000
 
 
@@ -375,7 +395,7 @@ def _settings(router: APIRouter, site: Site) -> None:
             request, "explore_settings.html", status, shown=shown, said=said, trouble=trouble,
             title=settings.name, strategy=settings.strategy, seed=settings.seed,
             commands=[
-                (f"fewgold settings {named(site.campaign)}", "All settings."),
+                (f"fewgold settings {named(site.campaign)}", "Show all settings."),
                 (f"fewgold settings {named(site.campaign)} --tolerance 2 --each 2 --instructions "
                  "guide.md", "Change some of them."),
             ],
@@ -391,7 +411,7 @@ def _settings(router: APIRouter, site: Site) -> None:
     @router.get("/settings", response_class=HTMLResponse)
     def settings(request: Request, changed: str | None = None) -> HTMLResponse:
         with site.open() as campaign:
-            said = "The settings are changed, and the journal says so." if changed == "1" else ""
+            said = "The settings were changed. The journal lists it." if changed == "1" else ""
             return page(request, campaign, _as_typed(campaign), said=said)
 
     @router.post("/settings")
@@ -410,7 +430,7 @@ def _settings(router: APIRouter, site: Site) -> None:
 
 
 def _as_typed(campaign: Campaign) -> dict[str, str]:
-    """The settings as they stand in the form."""
+    """The settings as the form shows them."""
     found = campaign.settings
     ends = "" if found.limits is None else " to ".join(f"{end:.15g}" for end in found.limits)
     tolerance = "" if found.tolerance is None else f"{found.tolerance:.15g}"
@@ -425,7 +445,7 @@ def _as_typed(campaign: Campaign) -> dict[str, str]:
 
 
 def _changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
-    """What differs from the settings, checked; an error says what is wrong with it."""
+    """The fields that differ from the settings, checked; an error says what is wrong."""
     before = _as_typed(campaign)
     cleaned = {name: text.replace("\r\n", "\n").strip() for name, text in typed.items()}
     changed = {name: text for name, text in cleaned.items() if text != before[name].strip()}
@@ -433,7 +453,7 @@ def _changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
     if set(changed) & set(_ENDS):
         low, high = (cleaned.get(name, before[name]) for name in _ENDS)
         if bool(low) != bool(high):
-            raise FewgoldError("name both ends of the scale, or neither.")
+            raise FewgoldError("label both ends of the scale, or neither.")
         read["ends"] = (low, high) if low else None
     values = {name: v for name, v in read.items() if v != getattr(campaign.settings, name)}
     replace(campaign.settings, **values)
@@ -447,7 +467,7 @@ def _read(name: str, text: str) -> Any:
         return None if name == "tolerance" and not text else _real(name, text)
     if name == "each":
         if not text.isascii() or not text.isdigit() or len(text) > 4:
-            raise FewgoldError(f"each must be a whole number of raters; got {text[:40]!r}.")
+            raise FewgoldError(f"the raters per segment must be a whole number; got {text[:40]!r}.")
         return int(text)
     if name == "question":
         if not text or len(text) > _LONGEST or "\x00" in text:

@@ -1,6 +1,6 @@
-"""A campaign as it is at one moment: its numbers, tables and figures, as the pages show them.
+"""A campaign at one moment: its numbers, tables and figures, as the pages show them.
 
-What is costly is worked out once for everybody who looks.
+Expensive results are computed once for all visitors.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from fewgold.report.study import StudyNumbers
 
 
-#: Tables of a campaign of several systems; the others are about one of them.
+#: Tables of a whole campaign with several systems; other tables are about one system.
 OF_ALL = ("waves", "answers", "unrated", "set-aside", "rejected", "journal")
-_STATES = 6  # kept, two for each state of the campaign: numbers and figures
-_LOOKS = 500  # earlier estimates that are kept, which do not change any more
-_PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
+_STATES = 6  # how many are kept; each state of the campaign has two: numbers and figures
+_LOOKS = 500  # earlier estimates to keep; they do not change any more
+_PARTS = 200  # results to keep for one state, since visitors choose cuts
 
 
 P = ParamSpec("P")
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 def _once(make: Callable[Concatenate[View, P], T]) -> Callable[Concatenate[View, P], T]:
-    """Work something out once for each state of the campaign, by whoever asks first."""
+    """Compute a result once per state of the campaign, when it is first needed."""
 
     @functools.wraps(make)
     def found(view: View, /, *args: P.args, **options: P.kwargs) -> T:
@@ -64,36 +64,36 @@ def _once(make: Callable[Concatenate[View, P], T]) -> Callable[Concatenate[View,
 
 
 class Results:
-    """What was worked out of the last few states of one campaign."""
+    """Results for the last few states of one campaign."""
 
     def __init__(self) -> None:
         self._states, self.past = Recent(_STATES), Recent(_LOOKS)
 
     @staticmethod
     def shared(site: Site) -> Results:
-        """Those of a site's campaign, for all of its pages."""
+        """The results for a site's campaign, shared by all its pages."""
         found: Results = site.kept.setdefault("results", Results())
         return found
 
     def of(self, state: Hashable) -> Recent:
-        """Results of a state."""
+        """The results for one state."""
         return self._states.get(state, lambda: Recent(_PARTS))
 
 
 class View:
-    """What pages show of a campaign; all of it is of the same moment."""
+    """What pages show about a campaign, all as of the same moment."""
 
     def __init__(self, campaign: Campaign, known: Results) -> None:
         self.campaign = campaign
         self.known = known
         self.state = campaign.store.state()
         self.results = known.of((campaign.settings, self.state))
-        #: Apart from the results: who wants a number shall not wait for a figure.
+        #: Separate from the results, so that numbers need not wait for a figure.
         self.figures = known.of((campaign.settings, self.state, "figures"))
 
     @property
     def version(self) -> str:
-        """A name of the state, for addresses."""
+        """A name for the state, used in addresses."""
         return version(self.campaign)
 
     @property
@@ -104,16 +104,16 @@ class View:
     @property
     @_once
     def study(self) -> StudyNumbers | None:
-        """The study as the report has it, gaps as in the status; None while there is no number."""
+        """The study as in the report, with gaps as in the status; None without an estimate."""
         if self.status.estimate is None:
             return None
         made = self.campaign.report("at-random")
-        return made.study if isinstance(made, StudyReport) else None  # of several systems
+        return made.study if isinstance(made, StudyReport) else None  # with several systems
 
     @property
     @_once
     def comparison(self) -> Comparison | None:
-        """The systems compared by the answers so far; None with one system, or too few answers."""
+        """The comparison of the systems so far; None for one system or too few answers."""
         if not self.campaign.systems or self.status.comparison is None:
             return None
         return self.campaign.compare("at-random")
@@ -130,7 +130,7 @@ class View:
 
     @property
     def metrics(self) -> list[str]:
-        """Names of the metrics, in the order of the pool; pages name them by their place."""
+        """Names of the metrics in the order of the pool; addresses use their number."""
         return list(self.campaign.pool.metrics)
 
     @property
@@ -146,7 +146,7 @@ class View:
             columns.append(("document", pool.documents[at]))
         columns.append(("score", scores[~np.isnan(scores)]))
         columns += [(name, values[at]) for name, values in pool.metrics.items()]
-        # By place: a metric may be called "score" too.
+        # By position, since a metric may be called "score" too.
         frame = pd.DataFrame({k: values for k, (_, values) in enumerate(columns)})
         return frame.set_axis([name for name, _ in columns], axis=1)
 
@@ -159,13 +159,13 @@ class View:
             raise DataError("there are no ratings yet.")
         study = self.study
         if study is None:
-            raise DataError("there is no estimate yet, and no ROC curve either.")
+            raise DataError("there is no estimate yet, so there is no ROC curve.")
         pool, ratings = self.campaign.pool, study.ratings
         signs = dict(pool.orientation)
         names = [name for name in pool.metrics if signs.get(name) != 0]
         if not names:
             raise DataError("the pool has no metrics.")
-        human = "score of people"
+        human = "human score"
         while human in names:
             human += "_"
         at = ratings.sample.indices
@@ -180,11 +180,11 @@ class View:
     def judges(
         self, names: tuple[str, ...], cut: str, threshold: str, by: str | None, against: str | None
     ) -> Assessment:
-        """Metrics against people; the cuts say which scores of people and of them are good."""
+        """Metrics against people; the cuts say which human and which metric scores are good."""
         from fewgold.judge import assess
 
         if self.study is None:
-            raise DataError("there is no estimate yet, and nothing to compare.")
+            raise DataError("there is no estimate yet, so there is nothing to compare.")
         ratings = self.study.ratings if not cut else self.study.ratings.cut(cut)
         return assess(
             ratings, names, threshold=threshold or None, by=by,
@@ -193,11 +193,11 @@ class View:
         )  # fmt: skip
 
 
-_VALUES = 30  # of a column that makes slices
+_VALUES = 30  # in a column for slices
 
 
 def slicing_columns(view: View) -> list[str]:
-    """Columns with few different values, which make slices; what raters do not see comes first."""
+    """Columns with few values, suitable for slices; those hidden from raters come first."""
     pool = view.campaign.pool
     known = {**view.campaign.labels, "document": pool.documents, **pool.texts, **pool.metrics}
     return [
@@ -207,23 +207,21 @@ def slicing_columns(view: View) -> list[str]:
 
 
 def version(campaign: Campaign) -> str:
-    """A name of the campaign's state: the same as long as nothing changed."""
+    """A name for the campaign's state, which is the same until something changes."""
     told = repr((campaign.settings, campaign.store.state())).encode()
     return hashlib.sha256(told).hexdigest()[:16]
 
 
 @contextmanager
 def looking(site: Site, known: Results) -> Iterator[View]:
-    """The campaign as of now, for as long as a page is made."""
+    """The campaign as of now, while a page is made."""
     with site.open() as campaign, campaign.store.snapshot():
         yield View(campaign, known)
 
 
-# The estimate as answers came: what the status would have said after so many of them
-#
-# The first k answers are to the rest what those so far are to all: a part that chance chose, as the
-# estimate of the status takes it. So each look takes the segments without an answer by then for
-# gaps, just as the status does.
+# The estimate over time: what the status would have said after each number of answers. The first k
+# answers are taken as a random part of the sample, just as the status takes all answers so far. So
+# segments without an answer at that time are gaps.
 
 
 COLUMNS = ("answers", "n", "value", "se", "low", "high", "interval")
@@ -232,7 +230,7 @@ _MOST = 14
 
 
 def looks(count: int) -> list[int]:
-    """Numbers of answers to look after: round ones, the same ones as more answers come.
+    """Numbers of answers after which to look: round ones, which stay the same as answers come.
 
     >>> looks(72)
     [5, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60]
@@ -243,7 +241,7 @@ def looks(count: int) -> list[int]:
 
 @_once
 def growth(view: View) -> pd.DataFrame:
-    """The estimate and its interval after so many answers; the last row is that of the status."""
+    """The estimate and its interval by number of answers; the last row is as in the status."""
     import pandas as pd
 
     campaign, answers, now = view.campaign, view.answers, view.status.estimate
@@ -251,7 +249,7 @@ def growth(view: View) -> pd.DataFrame:
     for k in looks(len(answers)):
         last = max(answers["stored_at"][:k])
         waves = sum(wave.drawn_at <= last for wave in campaign.waves)
-        withdrawn = view.state[-2]  # with the others it tells which answers were the first k
+        withdrawn = view.state[-2]  # needed to know which answers were the first k
         key = (campaign.settings, withdrawn, k, waves)
         found = view.known.past.get(
             key, functools.partial(_estimate_after, campaign, answers[:k], waves)
@@ -273,7 +271,7 @@ def _row(count: int, made: dict[str, Any]) -> tuple[Any, ...]:
 def _estimate_after(
     campaign: Campaign, answers: pd.DataFrame, waves: int
 ) -> tuple[Any, ...] | None:
-    """The row of the first answers; None where there was no estimate yet, or none can be made."""
+    """The row for the first answers; None if there was no estimate at that time."""
     stored = dict(zip(answers["segment"], answers["stored_at"], strict=True))
     started = [
         wave.number
@@ -292,7 +290,7 @@ def _estimate_after(
 
 @_once
 def stopping_path(view: View) -> sequence.Path | None:
-    """The interval of the stopping rule after each rating, as the status looks at it."""
+    """The interval of the stopping rule after each rating, as in the status."""
     stop, settings = view.status.stop, view.campaign.settings
     if stop is None or settings.tolerance is None:
         return None
@@ -312,11 +310,11 @@ def steps(view: View) -> pd.DataFrame | None:
     return pd.DataFrame({"n": count, "mean": path.mean, "low": path.low, "high": path.high})
 
 
-# Numbers and sentences of the pages, with the digits that the command line shows
+# Numbers and sentences on the pages, with the same digits as on the command line
 
 
 def headline(view: View) -> dict[str, Any]:
-    """The number and its interval, as shown and in full."""
+    """The score and its interval, rounded and in full."""
     found = view.status
     made, told = found.estimate, {"level": f"{100 * found.confidence:.6g}%"}
     if made is None:
@@ -334,7 +332,7 @@ def headline(view: View) -> dict[str, Any]:
 
 
 def by_system(view: View) -> list[dict[str, Any]]:
-    """How far each of several systems has come, and its score so far; empty where there is one."""
+    """The progress and score of each of several systems; empty if there is only one."""
     found = []
     for one in view.status.systems:
         made, score = one["estimate"], "no score yet"
@@ -349,35 +347,35 @@ def by_system(view: View) -> list[dict[str, Any]]:
 
 
 def ranking(view: View) -> TextTable | None:
-    """The systems, the best first, as on the page that compares them."""
+    """The ranking of the systems, as on the page Compare."""
     from fewgold.web.replay import compared
 
     return None if view.comparison is None else compared(view.comparison)
 
 
 def announcement(view: View) -> tuple[str, str] | None:
-    """What the owner should not miss: a heading and a sentence; None while it is to go on."""
+    """What the owner should not miss: a heading and a sentence, or None."""
     found = view.status
     if found.stop is not None and found.stop["fired"]:
         return (
             "The stopping rule says: stop",
             f"{found.stop['after']} ratings are enough for ± {view.campaign.settings.tolerance:g} "
-            f"({found.stop['rule']}: {found.stop['promise']}). Further ratings are welcome, and "
-            "not needed.",
+            f"({found.stop['rule']}: {found.stop['promise']}). You do not need more.",
         )
     if found.goal is not None and found.goal["half_width"] <= found.goal["tolerance"]:
         digits = decimals(found.goal["half_width"])
         return (
             "The tolerance is reached",
-            f"The interval is ± {found.goal['half_width']:.{digits}f} wide, and "
-            f"± {found.goal['tolerance']:g} was wanted. That holds for one look at the end: "
-            "stopping the moment it looks narrow makes it err more often than it says.",
+            f"The interval is ± {found.goal['half_width']:.{digits}f}, and ± "
+            f"{found.goal['tolerance']:g} was wanted. It is valid for one look at the end; if "
+            "you stop the moment it looks narrow, it misses the true score more often than it "
+            "should.",
         )
     return None
 
 
 def costs(view: View) -> list[tuple[str, str]]:
-    """What is still to do, and what the goal would still take."""
+    """What is still to do, and how much more the goal needs."""
     found, pool = view.status, view.campaign.pool
     told = [("sampled segments without an answer", str(len(found.unrated)))]
     if found.each > 1:
@@ -386,19 +384,19 @@ def costs(view: View) -> list[tuple[str, str]]:
         )
     more = None if found.goal is None else found.goal["more"]
     if found.goal is not None and found.goal["needed"] is not None:
-        told.append(("ratings in all for the tolerance, about", str(found.goal["needed"])))
+        told.append(("ratings for the tolerance, about", str(found.goal["needed"])))
         told.append(("of these not drawn yet, about", str(more)))
     if pool.cost is not None and found.sampled:
         waiting = np.isin(pool.ids.astype(str), found.unrated)
         told.append(("cost of the segments without an answer", f"{pool.cost[waiting].sum():.4g}"))
         rest = np.delete(pool.cost, view.campaign.sample.indices)
         if more and rest.size:
-            told.append(("cost of those not drawn yet, about", f"{more * rest.mean():.4g}"))
+            told.append(("cost of those, about", f"{more * rest.mean():.4g}"))
     return told
 
 
 def spoken(view: View) -> str:
-    """One sentence for those who do not see the number change."""
+    """A sentence for screen readers when the number changes."""
     told, found = headline(view), view.status
     rated = f"{found.rated} of {found.sampled} sampled segments rated."
     if told["value"] is None:
@@ -411,7 +409,7 @@ def spoken(view: View) -> str:
 
 
 def cut_hints(scores: Sequence[float]) -> list[str]:
-    """Cuts to begin with, from the scores that occur; none where they are 0 and 1 anyway."""
+    """Suggested cuts from the scores that occur; none if they are 0 and 1."""
     seen = sorted(set(scores))
     if len(seen) < 2 or set(seen) <= {0.0, 1.0}:
         return []
@@ -421,22 +419,22 @@ def cut_hints(scores: Sequence[float]) -> list[str]:
     return [f"<= {low:.3g}", f">= {high:.3g}"]
 
 
-ROWS = 25  # shown; the rest is in the download
+ROWS = 25  # rows shown; the download has the rest
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How a table is made and shown; ``make`` gives None where there is nothing to tell."""
+    """How a table is made and shown; ``make`` returns None if there is nothing to show."""
 
     title: str
     make: Callable[[View], pd.DataFrame | None]
     caption: str = ""
     formats: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
-    last: bool = False  # the last rows are the interesting ones
+    last: bool = False  # show the last rows
 
     def shown(self, name: str, view: View) -> dict[str, Any] | None:
-        """The table with the digits that people read; None where it has no rows."""
+        """The table with readable digits; None if it has no rows."""
         frame = self.make(view)
         if frame is None or not len(frame):
             return None
@@ -461,7 +459,7 @@ def _text(value: Any) -> str:
 
 
 def _waves(view: View) -> pd.DataFrame:
-    """Every wave, with the estimate after it where its answers and those before are complete."""
+    """Every wave, with the estimate after it if all answers up to it are there."""
     import pandas as pd
 
     rated = set(view.answers["segment"])
@@ -487,7 +485,7 @@ def _waves(view: View) -> pd.DataFrame:
 
 
 def _documents(view: View) -> pd.DataFrame | None:
-    """Every document that was reached, and how many segments of it."""
+    """Every document in the sample, with its numbers of segments."""
     import pandas as pd
 
     pool = view.campaign.pool
@@ -531,7 +529,7 @@ Form = Callable[[Any], str]
 
 
 def _digits(digits: int, *columns: str) -> dict[str, Form]:
-    """Columns with so many digits after the point."""
+    """Columns with this number of decimals."""
     return dict.fromkeys(columns, lambda v: fixed(v, digits))
 
 
@@ -546,8 +544,9 @@ _LABELS: dict[str, Form] = dict.fromkeys(("segment", "document"), lambda v: shor
 TABLES: dict[str, Kind] = {
     "growth": Kind(
         "The estimate as answers came", growth,
-        "What the status would have said after so many answers. Segments without an answer by then "
-        "are taken as chance. Each interval is for one look, not for stopping when it looks good.",
+        "What the status would have said after each number of answers. Segments without an "
+        "answer at that time are taken as missing at random. Each interval is valid for one "
+        "look, not for stopping when it looks good.",
         names={"n": "segments rated", "se": "standard error"}, last=True,
     ),
     "sequence": Kind(
@@ -556,58 +555,60 @@ TABLES: dict[str, Kind] = {
     ),
     "waves": Kind(
         "Waves", _waves,
-        "Every draw. Value, low and high: the estimate and its interval after it, where all "
-        "answers up to it are there.", last=True,
+        "Value, low and high: the estimate and its interval after each wave, if all answers up "
+        "to it are there.", last=True,
     ),
     "documents": Kind(
         "Documents", _documents,
-        "Documents that were reached, those with most ratings first. Mean: of the ratings of that "
-        "document, as they are.", _digits(2, "mean"),
+        "Documents in the sample, those with most ratings first. Mean: the plain mean of the "
+        "document's ratings.", _digits(2, "mean"),
     ),
     "strata": Kind(
-        "Strata", _of("strata"), "Share: of the pool, by the weights.", _percent(1, "share")
+        "Strata", _of("strata"), "Share: share of the pool, by the weights.", _percent(1, "share")
     ),
     "correlations": Kind(
         "Metrics and human scores", _of("correlations"),
-        "Pearson's correlation over the pool, weighted as drawn, with its interval. A metric that "
-        "is lower for better output has the other sign.", _digits(2, "r", "low", "high"),
+        "Pearson's correlation r over the pool, weighted by the design, with its interval. It is "
+        "negative for a metric that is lower for better output.", _digits(2, "r", "low", "high"),
     ),
     "likeness": Kind(
         "Sample and pool", _of("likeness"),
-        "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: in "
-        "standard deviations of the pool. Against chance: in standard errors of a plain random "
-        "sample; beyond 2 is rare, beyond 3 suspicious.",
+        "Metric means of the pool and of the rated segments, weighted by the design. Difference: "
+        "in standard deviations of the pool. Against chance: in standard errors of a simple "
+        "random sample; beyond 2 is rare, beyond 3 is suspicious.",
         _digits(3, "difference") | _digits(1, "chance"),
         {"pool": "pool mean", "sample": "sample mean", "chance": "against chance"},
     ),
     "estimators": Kind(
         "Other estimators", _alternatives,
-        "The first line is the estimate. The others are a check: to choose among them by the "
-        "result would spoil the interval.",
+        "The first row is the estimate. The others are a check. Choosing among them by their "
+        "result would make the interval invalid.",
         names={"name": "estimator", "se": "standard error", "interval": "kind of interval"},
     ),
     "pulls": Kind(
-        "Segments that pull most", _of("pulls"),
-        "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
-        "dominates, look at its rating again.", _percent(0, "share") | _LABELS | _SCORE,
+        "Most influential segments", _of("pulls"),
+        "Pull: by how much a segment moves the estimate. Share: its part of the sum of all "
+        "squared pulls. If one segment dominates, check its rating.",
+        _percent(0, "share") | _LABELS | _SCORE,
     ),
     "raters": Kind(
         "Raters", _of("raters"),
-        "Shared: segments that others rated too, on which the next ones go. Deviation: by how much "
-        "above the mean of the others. Same: share of the others who gave the same score.",
+        "Shared: segments that others rated too; the following columns are about these. "
+        "Deviation: how much higher than the mean of the others. Same: share of the others' "
+        "scores that are equal.",
         _digits(2, "mean", "sd", "correlation", "self_difference")
         | _percent(0, "same", "self_same"),
         {"deviation_se": "± standard error", "correlation": "r with others",
          "self_same": "same again", "self_difference": "differs again by"},
     ),
-    "answers": Kind("Answers", lambda view: view.answers, "The last ones.", _SCORE, last=True),
+    "answers": Kind("Answers", lambda view: view.answers, "The latest answers.", _SCORE, last=True),
     "set-aside": Kind(
         "Set aside", lambda view: view.campaign.store.set_aside(),
-        "Answers that are kept and do not count, and why.", _SCORE,
+        "Answers that are kept but do not count, and why.", _SCORE,
     ),
     "rejected": Kind(
         "Rejected", lambda view: view.campaign.store.rejected(),
-        "Rows that could not be read, and why. They are kept as they came.",
+        "Rows that could not be read, and why. They are kept unchanged.",
     ),
     "journal": Kind(
         "Journal", lambda view: view.campaign.store.journal(), "What happened, and when.", last=True
@@ -624,9 +625,10 @@ TABLES: dict[str, Kind] = {
 ROC = Kind(
     "Metrics as judges",
     lambda view: None,
-    "AUC: chance that an adequate segment has a better metric score than an inadequate one, with "
-    "its interval. ρ: share of adequate ones recognised, η: of inadequate ones, at the cut "
-    "where both are most alike. Over the rated segments as they are, not weighted.",
+    "AUC: probability that an adequate segment has a better metric score than an inadequate one, "
+    "with its interval. ρ: share of adequate segments recognised; η: share of inadequate ones; "
+    "both at the cut where they are most similar. K: how informative the metric is at that cut, "
+    "0 to 1. All unweighted, over the rated segments.",
     _digits(2, "auc", "auc_low", "auc_high", "rho", "eta", "alpha", "K") | _digits(3, "auc_se"),
     {"auc": "AUC", "auc_se": "standard error", "auc_low": "low", "auc_high": "high", "rho": "ρ",
      "eta": "η", "alpha": "adequate"},
@@ -634,25 +636,39 @@ ROC = Kind(
 
 
 def roc_shown(view: View, cut: str) -> tuple[dict[str, Any] | None, str]:
-    """The table of ROC curves, or None and why there is none."""
+    """The table of ROC curves, or None and the reason."""
     try:
         kept = view.roc(cut).to_frame().drop(columns=["system", "gaps"])
     except FewgoldError as error:
         return None, error.message_for("web")
-    return replace(ROC, make=lambda _: kept).shown("roc", view), ""
+    shown = replace(ROC, make=lambda _: kept.assign(cut=kept["cut"].map(_short_cut)))
+    return shown.shown("roc", view), ""
 
 
-# The figures of the pages, as files; none where matplotlib is not installed.
+def _short_cut(cut: object) -> object:
+    """A cut with four digits.
+
+    >>> _short_cut(">= 48.05971914914326"), _short_cut(">= 3")
+    ('>= 48.06', '>= 3')
+    """
+    sign, _, number = str(cut).partition(" ")
+    try:
+        return f"{sign} {float(number):.4g}"
+    except ValueError:
+        return cut
 
 
-#: Every figure by its name in addresses; the last ones are followed by the place of a metric.
+# The figures of the pages, as files; none without matplotlib.
+
+
+#: Every figure by its name in addresses; those by metric are followed by its number.
 PLAIN = ("growth", "sequence", "estimators", "roc")
 BY_METRIC = ("scatter", "shape", "roc")
-_DOTS = 400  # of a scatter plot; more take room and show no more
+_DOTS = 400  # in a scatter plot; more would not show more
 
 
 def drawn_figure(view: View, name: str, kind: str, cut: str = "") -> bytes:
-    """A figure as SVG or PNG; not found where there is nothing to draw."""
+    """A figure as SVG or PNG; not found if there is nothing to draw."""
     base, _, place = name.rpartition("-")
     of_metric = base in BY_METRIC and place in {str(k) for k in range(len(view.metrics))}
     if kind not in files.IMAGES or not (of_metric or name in PLAIN):
@@ -667,8 +683,8 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
     if name == "growth":
         frame = growth(view)
         if not len(frame):
-            raise HTTPException(404, "There is no estimate yet, and nothing to draw.")
-        count = frame["answers"]  # the first intervals are very wide, and would hide the others
+            raise HTTPException(404, "There is no estimate yet, so there is nothing to draw.")
+        count = frame["answers"]  # the first intervals are very wide and would hide the others
         late = frame.assign(n=count)[count >= count.iloc[-1] / 4].reset_index(drop=True)
         ax = plots.interval_path(late, label="estimate")
         ax.set_xlabel("answers")
@@ -677,12 +693,12 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
         path = stopping_path(view)
         if path is None:
             raise HTTPException(
-                404, "There is no stopping rule here: it needs a plain random sample."
+                404, "There is no stopping rule here: it needs a simple random sample."
             )
         return path.plot()
     study = view.study
     if study is None:
-        raise HTTPException(404, "There is no estimate yet, and nothing to draw.")
+        raise HTTPException(404, "There is no estimate yet, so there is nothing to draw.")
     if name == "estimators":
         frame = study.alternatives
         return plots.interval_rows(frame, label=f"{study.what}, {study.level} intervals")
@@ -695,7 +711,7 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
 
         table = view.roc(cut)
         if metric not in table.rocs:
-            raise HTTPException(404, f"{shorter(metric)} is a covariate, and judges nothing.")
+            raise HTTPException(404, f"{shorter(metric)} is a covariate, not a judge.")
         roc, point = table.roc(metric), table.point(metric)
         marked = pd.DataFrame([{"system": metric, "fpr": 1 - point.eta, "tpr": point.rho}])
         return plots.roc_curves(roc.curve().assign(system=metric, auc=roc.auc), marked)

@@ -1,4 +1,4 @@
-"""Files of pages: uploads that come, and tables and figures that go."""
+"""Files of pages: uploads, and tables and figures to download."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 #: Kinds of figures.
 IMAGES = {"svg": "image/svg+xml", "png": "image/png"}
-#: One figure at a time: matplotlib's settings belong to the whole process.
+#: One figure at a time, since matplotlib's settings are global.
 DRAWING = RLock()
 
 
 class Recent:
-    """Results asked for lately, each worked out once, by whoever comes first."""
+    """Recent results, each computed once, when first requested."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -39,7 +39,7 @@ class Recent:
         self._lock = RLock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result of that key; errors are not kept."""
+        """The result for a key; errors are not kept."""
         with self._lock:
             if key not in self._made:
                 self._made[key] = make()
@@ -51,7 +51,7 @@ class Recent:
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table as text. ``words`` counts the columns that are text; those after it are figures."""
+    """A table as text. The first ``words`` columns are text, the others numbers."""
 
     id: str
     caption: str
@@ -61,14 +61,14 @@ class TextTable:
 
 
 def known(name: str, names: Iterable[str], what: str) -> str:
-    """A part of an address that must be one of some names."""
+    """Check a part of an address that must be one of some names."""
     if name not in names:
         raise HTTPException(404, f"There is no {what} of that name here.")
     return name
 
 
 def drawn(plot: Callable[[], Any], kind: str) -> bytes:
-    """A figure as SVG or PNG, the same bytes as the library writes."""
+    """A figure as SVG or PNG, with the same bytes as the library writes."""
     from fewgold import plots
 
     with DRAWING, TemporaryFolder() as folder, warnings.catch_warnings():
@@ -77,7 +77,7 @@ def drawn(plot: Callable[[], Any], kind: str) -> bytes:
 
 
 def csv(heads: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
-    """A table with all digits, in cells that no spreadsheet takes for a formula."""
+    """A table with all digits, whose cells no spreadsheet takes for formulas."""
     body = [[_cell(value) for value in row] for row in rows]
     return io.as_text([[io.cell(head, ",") for head in heads], *body], ",")
 
@@ -106,9 +106,9 @@ ENDINGS = sorted((f"{s}{z}" for s in (*io.SUFFIXES, ".txt") for z in ("", ".gz")
 
 @contextmanager
 def received(name: str, content: IO[bytes]) -> Iterator[tuple[Path, str]]:
-    """An upload as a temporary file, and what to call it.
+    """An upload as a temporary file, and its name for messages.
 
-    Its own name is told and never used as a path. Errors name the upload, not our file.
+    The name is shown but never used as a path. Errors name the upload, not the temporary file.
     """
     shown = base_name(name) or "upload"
     ending = next((e for e in reversed(ENDINGS) if shown.lower().endswith(e)), "")
@@ -126,7 +126,7 @@ def received(name: str, content: IO[bytes]) -> Iterator[tuple[Path, str]]:
 
 
 def base_name(name: str) -> str:
-    """The last part of a file's name, printable and not too long, for people to recognise.
+    """The last part of a file's name, printable and not too long.
 
     >>> base_name("..\\\\..\\\\etc/rated\\n.csv")
     'rated.csv'

@@ -1,7 +1,7 @@
-"""A folder of campaigns: each has its pages under an address of its own, ``/c/NAME``.
+"""A folder of campaigns: the pages of each are under its own address, ``/c/NAME``.
 
-Links of raters do not tell which campaign they are of: they begin with ``/rate``, as those of a
-server with one campaign do, and the secret in them finds the campaign.
+Raters' links do not reveal the campaign. They begin with ``/rate``, as on a server with one
+campaign, and the secret in them identifies the campaign.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Make = Callable[[Path], ASGIApp]
 
 @dataclass(frozen=True)
 class Told:
-    """How far a campaign is, or why it cannot be opened."""
+    """The progress of a campaign, or why it cannot be opened."""
 
     name: str
     address: str
@@ -39,7 +39,7 @@ class Told:
 
 
 class Campaigns:
-    """The campaigns that lie in a folder, and the pages of each, made when first asked for."""
+    """The campaigns in a folder and the pages of each, made when first requested."""
 
     def __init__(self, folder: Path, make: Make) -> None:
         self.folder = folder
@@ -49,7 +49,7 @@ class Campaigns:
         self._lock = threading.Lock()
 
     def all(self) -> dict[str, Path]:
-        """The campaigns by name, in the order of their names."""
+        """The campaigns by name, in alphabetical order."""
         try:
             found = [p for p in self.folder.iterdir() if not p.name.startswith(".")]
         except OSError:
@@ -59,20 +59,20 @@ class Campaigns:
 
     @staticmethod
     def address(name: str) -> str:
-        """What the addresses of a campaign's pages begin with."""
+        """The prefix of the addresses of a campaign's pages."""
         return f"/c/{quote(name)}"
 
     def told(self) -> list[Told]:
-        """How far each campaign is, for a list of them."""
+        """The progress of each campaign, for the list of campaigns."""
         return [_told(name, path) for name, path in self.all().items()]
 
     def owner(self) -> ASGIApp:
-        """Pages of the owner, mounted where the name of a campaign is part of the address."""
+        """Pages of the owner, mounted under the campaign's name."""
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             path = (await run_sync(self.all)).get(scope["path_params"]["campaign"])
             if path is None:
-                raise HTTPException(404, "There is no campaign of that name here (any more).")
+                raise HTTPException(404, "There is no campaign of this name (any more).")
             await self._app(path)(scope, receive, _rooted(scope, send))
 
         return app
@@ -135,7 +135,7 @@ def _told(name: str, path: Path) -> Told:
 
 
 def _rooted(scope: Scope, send: Send) -> Send:
-    """Redirects of a campaign's pages lead to pages of the same campaign."""
+    """Makes redirects of a campaign's pages stay within the campaign."""
     root = quote(scope["root_path"]).encode()
 
     async def sending(message: Message) -> None:

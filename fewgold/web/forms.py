@@ -1,7 +1,7 @@
-"""Forms: what was sent, read field by field, each refused with a sentence of its own.
+"""Forms, read field by field, with an error for each field.
 
-`Fields` is a form as it came. Numbers, shares and columns are read from it one at a time; the
-planning pages read a `Form`, whose fields say what they may hold and keep what cannot be read.
+`Fields` is a form as it was sent; numbers, shares and columns are read from it one at a time. The
+planning pages use a `Form`, whose fields define what they accept and keep what cannot be read.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from fewgold.cut import Cut
     from fewgold.web.replay_data import Data
 
-_FIELDS = 50  # more than any form without lists of columns has
-_LONGEST = 40  # characters of a value that are read, and shown again
+_FIELDS = 50  # more than any form has, except lists of columns
+_LONGEST = 40  # characters of a value that are read and shown again
 _NUMBER = r"\d+(?:\.\d+)?|\.\d+"
 _SHARE = re.compile(rf"({_NUMBER})\s*(%?)", re.ASCII)
-#: Options of a command; None as a value is a flag.
+#: Options of a command. A value of None makes a flag.
 Options = list[tuple[str, str | None]]
 
 
 @dataclass(frozen=True)
 class Fields:
-    """What a form sent. ``sent`` tells a form with nothing ticked from a page opened anew."""
+    """What a form sent. ``sent`` is False if the page was just opened."""
 
     pairs: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, form: ImmutableMultiDict[str, object]) -> Fields:
-        """Of a query or a form; files are no fields."""
+        """From a query or a form, without files."""
         return cls(tuple((k, v) for k, v in form.multi_items() if isinstance(v, str)))
 
     @property
@@ -50,16 +50,16 @@ class Fields:
         return self.text("go") == "1"
 
     def text(self, name: str, default: str = "") -> str:
-        """One field; the default if it is missing."""
+        """One field, or the default if it is missing."""
         found = [v.strip() for k, v in self.pairs if k == name]
         return found[-1] if found else default
 
     def many(self, name: str) -> list[str]:
-        """All values of a name, such as boxes that were ticked."""
+        """All values of a name, such as ticked boxes."""
         return list(dict.fromkeys(v for k, v in self.pairs if k == name and v))
 
     def query(self, **changed: str) -> str:
-        """The same fields in an address; empty ones left out."""
+        """The same fields as an address, without empty ones."""
         kept = [(k, v) for k, v in self.pairs if k not in changed and v]
         return urlencode([*kept, *((k, v) for k, v in changed.items() if v)])
 
@@ -71,7 +71,7 @@ class Fields:
         return found
 
     def column(self, name: str, label: str, data: Data) -> str | None:
-        """A column of the table, or None where none is chosen."""
+        """A column of the table, or None if none is chosen."""
         return next(reversed(self.columns(name, label, data)), None)
 
     def columns(self, name: str, label: str, data: Data) -> list[str]:
@@ -148,7 +148,7 @@ async def _with_files(request: Request) -> AsyncIterator[FormData]:
         raise HTTPException(413, "That is too large.") from None
 
 
-#: The form of a request, read after the owner was recognised; the page then runs in a thread.
+#: The form of a request, read only once the owner is known; the page then runs in a thread.
 Sent = Annotated[Fields, Depends(_fields)]
 SentFiles = Annotated[FormData, Depends(_with_files)]
 
@@ -173,13 +173,12 @@ def budgets(text: str, most: int = 20) -> list[float | int]:
         last, step = rest or (first, 1.0)
         if len(units) > 1 or first > last or step <= 0:
             raise FewgoldError(
-                f"budgets {part!r} must go from the smaller to the larger, all in percent or all "
-                "in segments."
+                f"budgets {part!r} must increase, and be all in percent or all in segments."
             )
         count = math.floor((last - first) / step + 1e-9) + 1
         if len(found) + count > most:
-            raise FewgoldError(f"that is too many budgets: {most} at most.")
-        if not rest and first == 1 and "." in part:  # as 0.3 is a share
+            raise FewgoldError(f"there are too many budgets; the limit is {most}.")
+        if not rest and first == 1 and "." in part:  # since 0.3 is a share
             found.append(1.0)
             continue
         made = (float(f"{first + k * step:.10g}") for k in range(count))
@@ -192,7 +191,7 @@ def budgets(text: str, most: int = 20) -> list[float | int]:
 def _budget(number: float, percent: bool, part: str) -> float | int:
     if percent:
         if not 0 < number <= 100:
-            raise FewgoldError(f"budgets in percent must lie in 0 to 100; got {part!r}.")
+            raise FewgoldError(f"budgets in percent must be from 0 to 100; got {part!r}.")
         return number / 100
     if 0 < number < 1:
         return number
@@ -207,32 +206,32 @@ def checked(known: Iterable[str], chosen: Iterable[str]) -> list[Mapping[str, ob
     return [{"name": name, "on": name in ticked} for name in known]
 
 
-# Fields that say what they may hold, for the planning pages
+# Fields with their limits, for the planning pages
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field, what it may hold, and how it is shown."""
+    """One field, what it accepts, and how it is shown."""
 
     name: str  # in the address
     label: str
-    default: str  # what stands in it when nobody said anything
-    low: float = 0.0  # the least value, which is allowed
+    default: str  # its initial content
+    low: float = 0.0  # the smallest allowed value
     high: float = 1.0
     whole: bool = False
-    optional: bool = False  # it may be empty, which means what the hint says
+    optional: bool = False  # it may be empty; the hint explains what that means
     slider: tuple[float, float, float] | None = None  # ends and step; the field takes more
-    choices: tuple[tuple[str, str], ...] = ()  # values and their names, of a list
-    length: int = 0  # of a text, which may have so many characters; 0 for a number
+    choices: tuple[tuple[str, str], ...] = ()  # values of a list, with their names
+    length: int = 0  # longest text in characters; 0 for a number
     hint: str = ""
 
     @property
     def step(self) -> str:
-        """Step of the number field: that of the slider, whose arrows people use."""
+        """Step of the number field's arrows, equal to that of the slider."""
         return "any" if self.slider is None else f"{self.slider[2]:g}"
 
     def read(self, text: str) -> tuple[Any, str]:
-        """The value, or None and a sentence that says what was expected."""
+        """The value, or None and what was expected."""
         told = text.strip()
         if self.choices:
             if told in dict(self.choices):
@@ -249,10 +248,10 @@ class Field:
 
     @property
     def expected(self) -> str:
-        """What may stand in it."""
+        """What the field accepts, in words."""
         kind = "a whole number" if self.whole else "a number"
         low, high = (f"{v:,.0f}" if v == int(v) else f"{v:g}" for v in (self.low, self.high))
-        return f"{kind} from {low} to {high}" + (", or nothing" if self.optional else "")
+        return f"{kind} from {low} to {high}" + (", or empty" if self.optional else "")
 
 
 def _number(text: str, whole: bool) -> Any:
@@ -267,7 +266,7 @@ def _number(text: str, whole: bool) -> Any:
 
 @dataclass(frozen=True)
 class Form:
-    """Fields with what was sent: texts as they came, values where they can be read, sentences."""
+    """Fields with the texts that were sent, the values that could be read, and the errors."""
 
     fields: Mapping[str, Field]
     texts: Mapping[str, str]
@@ -276,7 +275,7 @@ class Form:
 
     @classmethod
     def of(cls, fields: Mapping[str, Field], sent: Mapping[str, str]) -> Form:
-        """Read what was sent; fields that were not have their defaults."""
+        """Read what was sent; other fields have their defaults."""
         texts, values, errors = {}, {}, {}
         for name, field in fields.items():
             texts[name] = sent.get(name, field.default)[: field.length or _LONGEST]
@@ -289,17 +288,17 @@ class Form:
         return self.values[name]
 
     def but(self, **errors: str) -> Form:
-        """The same with sentences about fields that do not go together."""
+        """The same form with additional errors."""
         return Form(self.fields, self.texts, self.values, {**errors, **self.errors})
 
     def lacks(self, *names: str) -> str:
-        """A sentence that names those of the fields that must be put right; else empty."""
+        """A sentence that names the fields to correct, or an empty text."""
         bad = [self.fields[name].label for name in names if name in self.errors]
-        return f"Waiting for a value that can be used: {', '.join(bad)}." if bad else ""
+        return f"Please correct: {', '.join(bad)}." if bad else ""
 
     @cached_property
     def query(self) -> str:
-        """All of the state, for an address that restores it."""
+        """The whole state, for an address that restores it."""
         return urlencode({name: self.texts[name].strip() for name in self.fields})
 
 
@@ -312,9 +311,9 @@ Make = Callable[[Mapping[str, Any]], dict[str, Any] | None]
 
 
 class Part:
-    """A part of a page that is made of some fields, once for the same values.
+    """A part of a page that depends on some fields, computed once for the same values.
 
-    `make` gives what its template shows.
+    `make` returns what its template shows.
     """
 
     def __init__(self, fields: Sequence[str], make: Make) -> None:
@@ -322,14 +321,14 @@ class Part:
         self._make = lru_cache(256)(lambda values: make(dict(zip(fields, values, strict=True))))
 
     def __call__(self, form: Form) -> Any:
-        """The part; a sentence instead if one of its fields cannot be used."""
+        """The part, or a sentence if one of its fields is not valid."""
         for name in self.fields:
             if name in form.errors:
                 raise FewgoldError(f"{form.fields[name].label}: {form.errors[name]}")
         return self._make(tuple(form[name] for name in self.fields))
 
     def tried(self, form: Form) -> tuple[Any, str]:
-        """The part, or a sentence that says why it is not there."""
+        """The part, or a sentence that says why there is none."""
         lacking = form.lacks(*self.fields)
         if lacking:
             return None, lacking
@@ -340,15 +339,15 @@ class Part:
 
 
 def part(*fields: str) -> Callable[[Make], Part]:
-    """Make a `Part` of a function of these fields' values."""
+    """Turn a function of these fields' values into a `Part`."""
     return lambda make: Part(fields, make)
 
 
-# Lines of Python and of a shell that give the numbers of a page again
+# Python code and commands that reproduce the numbers of a page
 
 
 def arguments(values: Mapping[str, Any]) -> str:
-    """``alpha=0.6, human=500``: what is None is left out.
+    """``alpha=0.6, human=500``, without values that are None.
 
     >>> arguments({"alpha": 0.6, "paired": None, "known": True})
     'alpha=0.6, known=True'
@@ -367,7 +366,7 @@ def wrapped(call: str, parts: list[str]) -> str:
 
 
 def plan_command(options: Mapping[str, Any]) -> str:
-    """A line of ``fewgold plan``. True is a flag; None and False are left out.
+    """A ``fewgold plan`` command. True makes a flag; None and False are left out.
 
     >>> plan_command({"half_width": 0.3, "known": True, "size": None})
     'fewgold plan --half-width 0.3 --known'
@@ -381,14 +380,14 @@ def plan_command(options: Mapping[str, Any]) -> str:
 
 
 def table_command(name: str, data: Data, options: Options) -> str:
-    """The line that does the same with a table; for an embedded one, also how to write its file."""
-    known = data.demo is not None and name in ("simulate", "reliability")  # know it by its name
+    """The command for the same table; for embedded data, preceded by one that writes the file."""
+    known = data.demo is not None and name in ("simulate", "reliability")  # known by name
     file = data.key if known else data.file
     words = ["fewgold", name, f"./{file}" if file.startswith("-") else file]
     for option, value in options:
         if value is None:
             words.append(option)
-        else:  # values may begin with a dash
+        else:  # since values may begin with a dash
             words += [option, value] if not value.startswith("-") else [f"{option}={value}"]
     line = shlex.join(words)
     if known or data.demo is None:
@@ -398,7 +397,7 @@ def table_command(name: str, data: Data, options: Options) -> str:
 
 
 def named(path: Path | None) -> str:
-    """A campaign as a command names it.
+    """A campaign as an argument of a command.
 
     >>> named(Path("my study"))
     "'my study'"
@@ -408,6 +407,6 @@ def named(path: Path | None) -> str:
 
 
 def listed(names: Sequence[str]) -> str | None:
-    """Names with commas between them; None where one has a comma or spaces of its own."""
+    """Names joined by commas; None if one of them has a comma or outer spaces."""
     plain = all(n and n == n.strip() and "," not in n for n in names)
     return ",".join(names) if plain else None

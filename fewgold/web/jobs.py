@@ -1,4 +1,4 @@
-"""Work that takes longer than a page may: in threads, with progress, and it can be stopped."""
+"""Long computations in threads, with progress, which can be cancelled."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LOG = logging.getLogger(__name__)
 
 
 class CancelledError(Exception):
-    """Somebody asked a job to stop; raised inside it where it reports its progress."""
+    """Raised inside a job that should stop, when it reports its progress."""
 
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work. Pages read it; its own thread alone writes to it.
+    """One job. Pages read it; only its own thread writes to it.
 
-    Its ``id`` cannot be guessed, ``facts`` are what pages need beside the result, and ``state`` is
+    Its ``id`` cannot be guessed. ``facts`` are what pages need besides the result, and ``state`` is
     ``running``, ``finished``, ``cancelled`` or ``failed``.
     """
 
@@ -47,29 +47,29 @@ class Job:
 
     @property
     def stopping(self) -> bool:
-        """Whether it was asked to stop and has not yet."""
+        """Whether it was asked to stop but has not stopped yet."""
         return self.state == "running" and self.stop.is_set()
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it began, or that it took."""
+        """Seconds since it began, or that it took in all."""
         return time.monotonic() - self.begun if self.seconds is None else self.seconds
 
     def report(self, done: int, total: int) -> None:
-        """Progress, called by the work; this is where it stops when asked to."""
+        """Report progress; this is where a job stops when asked to."""
         self.done, self.total = done, total
         if self.stop.is_set():
             raise CancelledError
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it is over; False if it is not after so many seconds."""
+        """Wait until it has ended; False if the time runs out first."""
         if self.thread is not None:
             self.thread.join(seconds)
         return self.state != "running"
 
 
 class Jobs:
-    """Jobs of this server: few run at once, and the last ones that ended are kept.
+    """Jobs of this server: a few run at once, and the latest finished ones are kept.
 
     Examples
     --------
@@ -87,15 +87,15 @@ class Jobs:
         atexit.register(lambda: None if (jobs := own()) is None else jobs.close())
 
     def start(self, title: str, work: Work, **facts: Any) -> Job:
-        """Begin a job; refused with a sentence where enough of them run."""
+        """Start a job; an error if too many are running."""
         job = Job(secrets.token_urlsafe(18), title, facts)
         job.thread = threading.Thread(target=_run, args=(job, work), name="job", daemon=True)
         with self._lock:
             busy = sum(j.state == "running" for j in self._jobs.values())
             if busy >= self.running:
                 raise FewgoldError(
-                    f"{busy} jobs are running already, which is as many as may. Wait for one of "
-                    "them, or cancel it."
+                    f"{busy} jobs are running already, which is the limit. Wait for one of them, "
+                    "or cancel it."
                 )
             over = [j.id for j in self._jobs.values() if j.state != "running"]
             for old in over[: max(len(over) - self.kept + 1, 0)]:
@@ -105,17 +105,17 @@ class Jobs:
         return job
 
     def get(self, id: str) -> Job | None:
-        """The job of that id, if it is known."""
+        """The job with this id, if there is one."""
         with self._lock:
             return self._jobs.get(id)
 
     def all(self) -> list[Job]:
-        """All that are known, the latest first."""
+        """All jobs, latest first."""
         with self._lock:
             return list(self._jobs.values())[::-1]
 
     def close(self) -> None:
-        """Ask all to stop: the server ends. Their threads do not keep it from ending."""
+        """Ask all jobs to stop when the server ends. Their threads do not keep it running."""
         for job in self.all():
             job.stop.set()
 
@@ -131,9 +131,9 @@ def _run(job: Job, work: Work) -> None:
     except FewgoldError as error:
         sentence = error.message_for("web")
     except MemoryError:
-        sentence = "There is not enough memory for this. Take fewer draws, budgets or strategies."
+        sentence = "There is not enough memory. Use fewer draws, budgets or strategies."
     except Exception as error:
         _LOG.exception("a job failed")
-        sentence = f"This failed in a way that was not foreseen ({type(error).__name__}: {error})."
+        sentence = f"This failed unexpectedly ({type(error).__name__}: {error})."
     job.result, job.sentence, job.seconds = result, sentence, time.monotonic() - job.begun
-    job.state = state  # last: who sees it finished sees its result
+    job.state = state  # set last: a finished job has its result

@@ -1,4 +1,4 @@
-"""Judges on trial: metrics of the campaign against people, side by side, for its owner."""
+"""Judges compared with people: metrics of the campaign side by side, for the owner."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from fewgold.web.slices import command
 if TYPE_CHECKING:
     from fewgold.judge import Assessment
 
-_FIRST = 3  # judges on the page that nobody chose
-_MOST = 6  # at once
-_LISTED = 10  # disagreements with each on the page; the downloads have all
+_FIRST = 3  # judges shown by default
+_MOST = 6  # at the same time
+_LISTED = 10  # disagreements shown per judge; the downloads have all
 _KINDS = {"html": "text/html", "json": "application/json", "tex": "application/x-tex",
           "csv": "text/csv"}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class JudgePage:
-    """What the address asks for: judges by their place among the metrics, cuts and columns."""
+    """What the address asks for: judges (by number of the metric), cuts and columns."""
 
     places: tuple[int, ...]
     cut: str
@@ -49,9 +49,9 @@ class JudgePage:
         told = fields.many("judge")
         wrong = [place for place in told if place not in map(str, known)]
         if wrong:
-            raise HTTPException(404, "There is no such metric, or it judges nothing.")
+            raise HTTPException(404, "There is no such metric, or it is not a judge.")
         if len(told) > _MOST:
-            raise FewgoldError(f"choose up to {_MOST} judges at once; got {len(told)}.")
+            raise FewgoldError(f"choose at most {_MOST} judges; got {len(told)}.")
         places = tuple(int(place) for place in told) or tuple(known)[:_FIRST]
         texts = (fields.text(name)[:200] for name in ("cut", "threshold", "by", "against"))
         return cls(places, *texts)
@@ -87,7 +87,9 @@ def routes(site: Site) -> APIRouter:
     def page(request: Request) -> HTMLResponse:
         with looking(site, known) as view:
             asked = JudgePage.of(request, view)
-            lines = [(command(site, view, "judge", *asked.words(view)), "The same measures.")]
+            lines = [
+                (command(site, view, "judge", *asked.words(view)), "Compute the same measures.")
+            ]
             return site.page(
                 request, "explore_judge.html", **_values(view, asked),
                 commands=lines,
@@ -144,13 +146,13 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
 
 
 def _judges(view: View) -> dict[int, str]:
-    """Places and names of the metrics that are no covariates."""
+    """Numbers and names of the metrics that are not covariates."""
     signs = view.campaign.pool.orientation
     return {k: name for k, name in enumerate(view.metrics) if signs.get(name) != 0}
 
 
 def _columns(view: View) -> tuple[list[str], list[str]]:
-    """Columns that make slices, and those that errors may follow."""
+    """Columns for slices, and columns that errors may depend on."""
     pool = view.campaign.pool
     numbers = [name for name, values in pool.metrics.items() if np.ptp(values) > 0]
     few = [name for name in slicing_columns(view) if name not in numbers]
@@ -158,14 +160,14 @@ def _columns(view: View) -> tuple[list[str], list[str]]:
 
 
 def _parts(found: Assessment) -> list[Any]:
-    """The sections below the notes, which the page shows in its own way."""
+    """The sections below the notes; the page shows the notes itself."""
     parts = found.sections(_LISTED, figures=False)
     parts = parts[1:] if found.notes else parts
     return [replace(part, download=False) if isinstance(part, Table) else part for part in parts]
 
 
 def _values(view: View, asked: JudgePage) -> dict[str, Any]:
-    """What the page shows; a choice that does not go together is a sentence on it."""
+    """What the page shows; contradictory choices give an error on it."""
     study = view.study
     found, why = None, ""
     if study is not None and asked.places:

@@ -1,4 +1,4 @@
-"""Scores over time: the batches of a campaign, its line and its alarm, for its owner."""
+"""Scores over time: the batches of a campaign with their line and alarm, for the owner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fewgold.web.slices import command
 if TYPE_CHECKING:
     from fewgold.monitoring import Monitoring
 
-_MOST = 400  # batches of a column
+_MOST = 400  # batches in a column
 _KINDS = {"html": "text/html", "json": "application/json", "csv": "text/csv"}
 
 
@@ -52,9 +52,9 @@ class TimePage:
         return [w for k, v in vars(self).items() if v for w in (f"--{k}", v)]
 
     def found(self, view: View) -> Monitoring:
-        """The line, worked out once for each state of the campaign."""
+        """The scores over time, computed once per state of the campaign."""
         if view.study is None:
-            raise DataError("there is no estimate yet, and nothing to follow.")
+            raise DataError("there is no estimate yet, so there is nothing to follow.")
         made: Monitoring = view.results.get(("monitor", self.query), lambda: self._made(view))
         return made
 
@@ -95,7 +95,7 @@ def routes(site: Site) -> APIRouter:
                 request, "explore_time.html", told=view.status, at=view.version, asked=asked,
                 query=asked.query, columns=list(_columns(view)), found=found, why=why, heads=heads,
                 rows=rows, study=view.study is not None, figures=available(), without=WITHOUT,
-                commands=[(command(site, view, "monitor", *asked.words), "The same line.")]
+                commands=[(command(site, view, "monitor", *asked.words), "Compute the same.")]
                 if asked.batch else [],
             )  # fmt: skip
 
@@ -131,7 +131,7 @@ def routes(site: Site) -> APIRouter:
 
 
 def _columns(view: View) -> dict[str, Any]:
-    """Columns of the pool that may hold batches."""
+    """Columns of the pool that may have batches."""
     pool = view.campaign.pool
     labels = {} if pool.documents is None else {"document": pool.documents}
     labels |= {**view.campaign.labels, **pool.texts, **pool.metrics}

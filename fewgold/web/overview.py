@@ -1,4 +1,4 @@
-"""A campaign at a glance for its owner: how far it is, what comes next, waves and downloads."""
+"""A campaign at a glance for the owner: progress, what comes next, waves and downloads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """What to do next: a heading, why, and the page where it is done."""
+    """What to do next: a heading, the reason, and the page to do it on."""
 
     what: str
     why: str
@@ -56,7 +56,7 @@ def routes(site: Site) -> APIRouter:
     def state(request: Request, seen: str | None = None) -> Response:
         with site.open() as campaign:
             if seen is not None and seen == views.version(campaign):
-                return Response(status_code=204)  # nothing changed, and the page stays as it is
+                return Response(status_code=204)  # nothing has changed, so the page stays as it is
         with looking(site, known) as view:
             return site.page(request, "overview_state.html", **_state(view))
 
@@ -77,8 +77,8 @@ def routes(site: Site) -> APIRouter:
             drawn, budget = len(campaign.waves), int(count)
             if form.text("waves") != str(drawn):
                 raise FewgoldError(
-                    "a wave was drawn since that page was made. Look at it again, and draw "
-                    "another one if it is still wanted."
+                    "a wave has been drawn since this page was loaded. Check the waves below, "
+                    "and draw another one if you still need it."
                 )
             if drawn:
                 campaign.more(budget)
@@ -111,7 +111,7 @@ def routes(site: Site) -> APIRouter:
                 figures=available(), by=by, columns=views.slicing_columns(view), sliced=sliced,
                 grid=None if sliced is None else _grid(sliced), why=why,
                 query=urlencode({"by": by}),
-                commands=[(line, "Ranking, differences and groups.")],
+                commands=[(line, "Compute the ranking, differences and groups.")],
             )  # fmt: skip
 
     @router.get("/compare/slices.{suffix}")
@@ -164,10 +164,13 @@ def routes(site: Site) -> APIRouter:
             place = named(site.campaign)
             tables = {n: TABLES[n] for n in (OF_ALL if site.systems else TABLES)}
             commands = [
-                (f"fewgold report {place} -o report.html", "The report."),
-                (f"fewgold export {place} -o to_rate.csv", "Segments to rate, as a sheet."),
-                (f"fewgold export {place} -o answers.csv --what ratings", "All answers."),
-                (f"fewgold status {place} --json", "Where the campaign stands, for scripts."),
+                (f"fewgold report {place} -o report.html", "Write the report."),
+                (
+                    f"fewgold export {place} -o to_rate.csv",
+                    "Write the segments to rate as a sheet.",
+                ),
+                (f"fewgold export {place} -o answers.csv --what ratings", "Write all answers."),
+                (f"fewgold status {place} --json", "Print the status for scripts."),
             ]
             return site.page(
                 request, "downloads.html", told=view.status, head=views.headline(view),
@@ -187,10 +190,10 @@ def _compared(view: View) -> Comparison:
 
 
 def _grid(sliced: SlicedComparison) -> dict[str, Any]:
-    """The differences within slices, as tables of these pages are made."""
+    """The differences within slices, as a table for the page."""
     heads, rows = sliced.cells()
-    heads[4] = "first less second"
-    order = [0, 3, 1, 2, 4, 5, 6]  # words before numbers
+    heads[4] = "first − second"
+    order = [0, 3, 1, 2, 4, 5, 6]  # text before numbers
     return {
         "id": "slices", "caption": f"Differences by {sliced.by}", "words": 2,
         "heads": [heads[k] for k in order], "rows": [[row[k] for k in order] for row in rows],
@@ -198,7 +201,7 @@ def _grid(sliced: SlicedComparison) -> dict[str, Any]:
 
 
 def _state(view: View) -> dict[str, Any]:
-    """What changes while one looks."""
+    """The part that updates itself."""
     status = view.status
     return {
         "ranking": views.ranking(view), "apart": not_apart(view),
@@ -211,7 +214,7 @@ def _state(view: View) -> dict[str, Any]:
 
 
 def _criteria(view: View) -> TextTable | None:
-    """How far each of several criteria has come, and its score so far; None where there is one."""
+    """The progress and score of each of several criteria; None if there is a single score."""
     rows = []
     for one in view.status.criteria:
         score = ends = "none yet"
@@ -227,7 +230,7 @@ def _criteria(view: View) -> TextTable | None:
 
 
 def _about(site: Site, view: View) -> dict[str, Any]:
-    """What stays as it is."""
+    """The part that does not change."""
     settings, pool, place = view.campaign.settings, view.campaign.pool, named(site.campaign)
     documents = (
         "" if pool.documents is None else f" in {len(set(pool.documents.tolist())):,} documents"
@@ -238,41 +241,41 @@ def _about(site: Site, view: View) -> dict[str, Any]:
         *([("Systems", ", ".join(site.systems))] if site.systems else []),
         ("Strategy", settings.strategy),
         ("Metrics", ", ".join(pool.metrics) or "none"),
-        ("Raters see", ", ".join(pool.texts) or "ids alone"),
+        ("Raters see", ", ".join(pool.texts) or "ids only"),
         *([("Side by side", " and ".join(settings.sides))] if settings.sides else []),
         *((f"Criterion {c.name}", c.scale.words or "any number") for c in settings.criteria),
-        ("Raters for each segment", str(settings.each)),
+        ("Raters per segment", str(settings.each)),
         ("Question", settings.asked),
     ]
     commands = [
-        (f"fewgold status {place}", "How far it is, the estimate so far, and what comes next."),
-        (f"fewgold estimate {place}", "The estimate alone, once every drawn segment is rated."),
-        (f"fewgold serve {place}", "These pages."),
+        (f"fewgold status {place}", "Show the progress, the estimate so far, and what comes next."),
+        (f"fewgold estimate {place}", "Compute the estimate once every drawn segment is rated."),
+        (f"fewgold serve {place}", "Open these pages."),
     ]
     return {"facts": facts, "commands": commands}
 
 
 def next_step(view: View) -> Step:
-    """What the owner should do now."""
+    """What the owner should do next."""
     status, desk = view.status, view.campaign.desk
     waiting = len(status.unrated)
     if not status.sampled:
         return Step(
-            "Choose what to rate", "No segment is drawn yet, so raters have nothing to do.",
+            "Choose what to rate", "No segment has been drawn yet, so raters have nothing to do.",
             "/waves", "Draw segments",
         )  # fmt: skip
     if waiting and not desk.links():
         return Step(
             "Invite people to rate",
-            f"{_drawn_ones(view, waiting)} without an answer. Add the people who rate, and send "
-            "each the link that appears.",
+            f"{_drawn_ones(view, waiting)} without an answer. Add the people who will rate, and "
+            "send each of them their link.",
             "/raters", "Add raters",
         )  # fmt: skip
     if waiting:
         return Step(
             f"Have the {'outputs' if status.systems else 'segments'} rated",
-            f"{_drawn_ones(view, waiting)} without an answer. The page Raters shows who has done "
-            "how many, and the links to send again.",
+            f"{_drawn_ones(view, waiting)} without an answer. The page Raters shows how many "
+            "each rater has done, and their links.",
             "/raters", "See the raters",
         )  # fmt: skip
     if view.campaign.settings.differ is not None and (count := len(view.campaign.differing())):
@@ -280,20 +283,21 @@ def next_step(view: View) -> Step:
             "Settle where raters differ",
             f"{count:,} item{'' if count == 1 else 's'} on which raters differ by "
             f"{number(view.campaign.settings.differ)} or more {'has' if count == 1 else 'have'} "
-            "no settled score yet.",
+            "no final score yet.",
             "/work/queue", "Settle them",
         )  # fmt: skip
     if status.incomplete:
         return Step(
-            "Have segments rated by further people",
+            "Have segments rated by more people",
             f"{_drawn_ones(view, status.incomplete)} rated by fewer than {status.each} raters.",
             "/raters", "See the raters",
         )  # fmt: skip
     if view.comparison is not None and (more := _more(view)):
         return Step(
             "Add a wave",
-            "Some systems are not told apart yet. If the differences are as found so far, about "
-            f"{more:,} more segments would tell the closest of them that can be told apart.",
+            "Some systems cannot be told apart yet. If the true differences are as found so "
+            f"far, about {more:,} more segments would separate all pairs that this pool can "
+            "separate.",
             f"/waves?count={more}", "Add a wave",
         )  # fmt: skip
     if status.goal is not None and status.goal["more"]:
@@ -305,8 +309,8 @@ def next_step(view: View) -> Step:
             f"/waves?count={more}", "Add a wave",
         )  # fmt: skip
     return Step(
-        "Take the result away",
-        "Every drawn segment is rated. The report says what was found and how it was made.",
+        "Download the result",
+        "Every drawn segment is rated. The report has the result and how it was obtained.",
         "/downloads", "Download",
     )  # fmt: skip
 
@@ -315,14 +319,14 @@ def next_step(view: View) -> Step:
 
 
 def not_apart(view: View) -> list[str]:
-    """Pairs of systems that cannot be told apart yet, and what it would take."""
+    """Pairs of systems that cannot be told apart yet, and what that would take."""
     if view.comparison is None:
         return []
     return [needed_line(row) for row in plain_frame(view.comparison.needed()) or []]
 
 
 def _more(view: View) -> int:
-    """How many more segments would tell apart all pairs that the pool can tell apart."""
+    """How many more segments would separate all pairs that the pool can separate."""
     if view.comparison is None:
         return 0
     more = view.comparison.needed()["more"].dropna()
@@ -331,7 +335,7 @@ def _more(view: View) -> int:
 
 
 def _drawn(view: View) -> int:
-    """Segments that were drawn; of several systems each has an output."""
+    """The number of drawn segments; with several systems, each has several outputs."""
     return sum(wave.get("segments", wave["n"]) for wave in view.status.waves)
 
 
@@ -340,7 +344,7 @@ def _drawn_ones(view: View, count: int) -> str:
     return f"{count:,} drawn {what} is" if count == 1 else f"{count:,} drawn {what}s are"
 
 
-# A further wave, and what it would bring
+# Another wave, and what it would achieve
 
 
 def _waves(site: Site, view: View, asked: str | None) -> dict[str, Any]:
@@ -373,15 +377,15 @@ def _waves(site: Site, view: View, asked: str | None) -> dict[str, Any]:
         "drawn": drawn, "apart": not_apart(view),
         "rows": [(n - status.sampled, n, number(half)) for n, half in outlook[1:]],
         "table": TABLES["waves"].shown("waves", view), "at": view.version,
-        "commands": [(f"fewgold select {place} {option} {wide}", "Draw the segments of a wave.")]
+        "commands": [(f"fewgold select {place} {option} {wide}", "Draw a wave.")]
         if left else [],
     }  # fmt: skip
 
 
 def widths(made: dict[str, Any], drawn: int, size: int) -> list[tuple[int, float]]:
-    """Half-widths that further ratings would lead to, from those drawn on; empty if none is known.
+    """Half-widths to expect from more ratings, starting from those drawn; empty if unknown.
 
-    Widths go with √(1/n − 1/N), all else the same. ``made`` is the estimate of a status, of which
+    The width is taken as proportional to √(1/n − 1/N). ``made`` is the estimate of a status; its
     ``n`` is the number of ratings.
 
     >>> widths({"low": 1.0, "high": 3.0, "n": 100, "se": 0.5}, 100, 1000)[:2]
@@ -396,7 +400,7 @@ def widths(made: dict[str, Any], drawn: int, size: int) -> list[tuple[int, float
 
 
 def _round_steps(first: int, last: int) -> Sequence[int]:
-    """About a dozen round numbers from one to another, both ends among them."""
+    """About a dozen round numbers between two numbers, including both."""
     rough = max((last - first) / 12, 1)
     size = 10 ** math.floor(math.log10(rough))
     step = next(int(m * size) for m in (1, 2, 5, 10) if m * size >= rough * 0.999)

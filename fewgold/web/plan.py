@@ -1,4 +1,4 @@
-"""Planning pages: what a study can measure, and how many ratings a goal takes.
+"""Planning pages: what a study can measure, and how many ratings a goal needs.
 
 The state of every page is in its address.
 """
@@ -38,9 +38,9 @@ from fewgold.web.site import Site
 
 _SIZE = 1_000_000
 AXES = {
-    "human": "Human ratings", "metric": "Metric ratings", "paired": "Paired ratings beside them",
-    "alpha": "Share of adequate outputs α", "rho": "Metric right about adequate ones ρ",
-    "eta": "Metric right about inadequate ones η", "level": "Level γ", "power": "Power",
+    "human": "Human ratings", "metric": "Metric ratings", "paired": "Paired ratings",
+    "alpha": "Share of adequate outputs α", "rho": "Adequate ones the metric recognises ρ",
+    "eta": "Inadequate ones it recognises η", "level": "Level γ", "power": "Power",
 }  # fmt: skip
 BINARY_FIELDS = by_name(
     Field("human", AXES["human"], "500", 0, _SIZE, True, slider=(0, 5000, 10),
@@ -48,21 +48,21 @@ BINARY_FIELDS = by_name(
     Field("metric", AXES["metric"], "10000", 0, _SIZE, True, slider=(0, 50_000, 100),
           hint="Items that only the metric rates."),
     Field("paired", AXES["paired"], "", 0, _SIZE, True, optional=True, slider=(0, 5000, 10),
-          hint="Items that both rate. Empty: the metric rates all that people rate."),
+          hint="Items that both rate. Empty: all human-rated items."),
     Field("alpha", AXES["alpha"], "0.6", 0, 1, slider=(0, 1, 0.01),
-          hint="As you expect it, midway between the two systems."),
+          hint="Your guess, midway between the two systems."),
     Field("rho", AXES["rho"], "0.9", 0, 1, slider=(0.5, 1, 0.01)),
     Field("eta", AXES["eta"], "0.9", 0, 1, slider=(0.5, 1, 0.01)),
     Field("rates", "ρ and η are", "estimated",
           choices=(("estimated", "estimated from the paired ratings"), ("known", "known exactly"))),
     Field("level", AXES["level"], "0.05", 0.0001, 0.5, slider=(0.01, 0.2, 0.01),
-          hint="Of the two-sided test; intervals have 1 − γ."),
+          hint="Significance level of the two-sided test. Intervals have confidence 1 − γ."),
     Field("power", AXES["power"], "0.8", 0.001, 0.999, optional=True, slider=(0.5, 0.99, 0.01),
-          hint="Chance to find the difference. Empty: only what is significant."),
+          hint="Probability of finding the difference. Empty: significance only."),
     Field("difference", "True difference", "0.05", 0.0001, 0.9999, slider=(0.005, 0.3, 0.005),
-          hint="Between the two systems: how likely is it found, and what does it take?"),
+          hint="Between the two systems: how likely you find it, and what it takes."),
     Field("items", "Items of the test set", "", 1, _SIZE, True, optional=True,
-          hint="All that there are. Empty: as many as one likes."),
+          hint="Size of the whole test set. Empty: unlimited."),
     Field("x", "Across", "metric", choices=tuple(AXES.items())),
     Field("y", "Down", "human", choices=tuple(AXES.items())),
     Field("budget", "Budget for one system", "500", 0.000001, 1e9,
@@ -74,22 +74,24 @@ STUDY = ("human", "metric", "paired", "alpha", "rho", "eta", "rates", "level", "
 
 
 def read_binary(sent: Any) -> Form:
-    """What was sent, with sentences about fields that do not go together."""
+    """The form as sent, with errors about fields that contradict each other."""
     form = Form.of(BINARY_FIELDS, sent)
     v, wrong = form.values, {}
     if not form.lacks("rho", "eta") and v["rho"] + v["eta"] < 1 - 1e-9:
         wrong["eta"] = (
-            f"ρ + η must be 1 or more; got {v['rho'] + v['eta']:g}. Exchange 0 and 1 of the metric."
+            f"ρ + η must be 1 or more; got {v['rho'] + v['eta']:g}. Swap 0 and 1 of the metric."
         )
     if v["power"] is not None and v["level"] is not None and v["power"] <= v["level"] / 2:
-        wrong["power"] = f"Expected more than γ/2 = {v['level'] / 2:g}, which chance alone has."
+        wrong["power"] = f"Expected more than γ/2 = {v['level'] / 2:g}, the power by chance alone."
     rated = (v["human"] or 0) + (v["paired"] or 0)
     if v["items"] is not None and rated > v["items"]:
-        wrong["items"] = f"People rate {rated:,} items already; expected as many or more."
+        wrong["items"] = f"Expected at least the {rated:,} items that people rate."
     if v["items"] is None and v["metric_cost"] == 0 and "items" not in form.errors:
-        wrong["metric_cost"] = "A metric that is free rates without end: give the items above."
+        wrong["metric_cost"] = (
+            "A free metric can rate without limit: give the items of the test set above."
+        )
     if v["x"] is not None and v["x"] == v["y"]:
-        wrong["y"] = "Expected another than across."
+        wrong["y"] = "Expected a different one from “Across”."
     return form.but(**wrong)
 
 
@@ -97,7 +99,7 @@ Values = Mapping[str, Any]
 
 
 def study(form: Values) -> dict[str, Any]:
-    """Arguments of `measurable_difference` but level and power; what is not used is left out."""
+    """Arguments of `measurable_difference` without level and power and unused ones."""
     found: dict[str, Any] = {"alpha": form["alpha"], "human": form["human"]}
     if form["metric"]:
         found["metric"] = form["metric"]
@@ -111,14 +113,14 @@ def study(form: Values) -> dict[str, Any]:
 
 
 def rates_unknown(form: Form) -> bool:
-    """Whether nothing tells how often the metric is right."""
+    """Whether it is unknown how often the metric is right."""
     pairs = form["human"] if form["paired"] is None else form["paired"]
     return bool(form["metric"]) and form["rates"] == "estimated" and pairs == 0
 
 
 @part(*STUDY)
 def binary_answer(form: Values) -> dict[str, Any]:
-    """What a study can measure, and the posterior to expect."""
+    """What a study can measure, and the expected posterior."""
     values, level, power = study(form), form["level"], form["power"]
     epsilon = float(measurable_difference(**values, level=level))
     found = float(measurable_difference(**values, level=level, power=power)) if power else None
@@ -143,13 +145,13 @@ def binary_answer(form: Values) -> dict[str, Any]:
     return {
         "epsilon": epsilon, "found": found, "alone": alone, "worth": worth, "mean": mean, "sd": sd,
         "low": low, "high": high, "shown": shown,
-        "helps": 1 - epsilon / alone,  # share by which the metric lowers the difference of people
+        "helps": 1 - epsilon / alone,  # share by which the metric lowers the measurable difference
         "code": _answer_code(values, level, power, confidence, people),
     }  # fmt: skip
 
 
 def _priors(values: Values) -> Priors | None:
-    """The rates of the metric where they are known exactly."""
+    """The rates of the metric, if they are known exactly."""
     return Priors(rho=values["rho"], eta=values["eta"]) if values.get("known") else None
 
 
@@ -170,7 +172,7 @@ def _answer_code(
 
 
 def _known_rates(values: Values, posterior: str) -> tuple[str, str]:
-    """What to import for a posterior, and its further argument where the rates are known."""
+    """What to import for a posterior, and its extra argument if the rates are known."""
     if not values.get("known"):
         return posterior, ""
     return f"{posterior}, Priors", f", Priors(rho={values['rho']!r}, eta={values['eta']!r})"
@@ -185,7 +187,7 @@ def _posterior_code(made: str, confidence: float) -> str:
 
 @part(*STUDY, "difference")
 def chance(form: Values) -> dict[str, Any]:
-    """How likely the study finds the difference that was asked for."""
+    """The probability that the study finds the given difference."""
     gap, values = form["difference"], study(form) | {"level": form["level"]}
     code = (
         "from fewgold.planning import detection_power\n\n"
@@ -196,7 +198,7 @@ def chance(form: Values) -> dict[str, Any]:
 
 @part(*STUDY, "items")
 def whole_set(form: Values) -> dict[str, Any] | None:
-    """The posterior for a test set of so many items, the metric rating all that people do not."""
+    """The posterior for a test set of this size, if the metric rates what people do not."""
     size = form["items"]
     if size is None:
         return None
@@ -220,7 +222,7 @@ def whole_set(form: Values) -> dict[str, Any] | None:
 
 @part("difference", "alpha", "metric", "rho", "eta", "rates", "level", "power")
 def needed(form: Values) -> dict[str, Any]:
-    """Human ratings that find the difference, alone and on items that the metric rates too."""
+    """Human ratings needed to find the difference, with and without the metric."""
     gap, alpha, metric, power = (form[n] for n in ("difference", "alpha", "metric", "power"))
     goal: dict[str, Any] = {"alpha": alpha, "level": form["level"], "power": power}
     alone = ratings_needed(gap, **goal)
@@ -235,17 +237,17 @@ def needed(form: Values) -> dict[str, Any]:
             "rho": form["rho"], "eta": form["eta"], "metric_ratings": metric, "known": known
         }  # fmt: skip
         code += f"\nprint(ratings_needed({gap!r}, {arguments(goal | more)}))"
-        if metric > _MANY and not known:  # a search of many seconds, which a page does not have
+        if metric > _MANY and not known:  # a search of many seconds, too slow for a page
             trouble = (
-                f"With more than {_MANY:,} metric ratings the search takes longer than a page has. "
-                "The lines below take as long as they need."
+                f"With more than {_MANY:,} metric ratings the search is too slow for a page. Run "
+                "the lines below instead."
             )
         else:
             try:
                 with_metric = ratings_needed(gap, **goal, **more | {"known": known})
             except FewgoldError as error:
                 trouble = error.message_for("web")
-    # A power of one half is what a difference has that is just significant.
+    # A difference that is just significant has a power of one half.
     options |= {
         "confidence": round(1 - form["level"], 12), "power": 0.5 if power is None else power
     }  # fmt: skip
@@ -255,8 +257,8 @@ def needed(form: Values) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_MANY = 100_000  # metric ratings up to which a search is a matter of a moment
-_MOST = 10_000_000  # ratings that a budget may pay for: more take seconds to look through
+_MANY = 100_000  # metric ratings up to which a search is fast
+_MOST = 10_000_000  # limit for the ratings of a budget: more take seconds to search
 
 
 @part(
@@ -268,7 +270,9 @@ def divided(form: Values) -> dict[str, Any]:
     values |= {"known": form["rates"] == "known" or None, "power": form["power"]}
     cheapest = min(values["human_cost"], values["metric_cost"])
     if values["items"] is None and values["budget"] > _MOST * cheapest:
-        raise FewgoldError(f"This budget pays for more than {_MOST:,} ratings. Give a smaller one.")
+        raise FewgoldError(
+            f"This budget pays for more than {_MOST:,} ratings. Give a smaller budget."
+        )
     split = best_split(**values | {"known": bool(values["known"])})
     body = wrapped("split = best_split", [f"{k}={v!r}" for k, v in values.items() if v is not None])
     code = f"from fewgold.planning import best_split\n\n{body}\nprint(split.summary())"
@@ -305,13 +309,13 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "power": (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99),
 }
 _COUNTS = ("human", "metric", "paired")
-_QUICK = 50_000  # ratings up to which a whole map is a matter of a moment
+_QUICK = 50_000  # ratings up to which a whole map is fast
 _PATIENCE = 1.5  # seconds
 
 
 @part(*STUDY, "x", "y")
 def heat_map(form: Values) -> dict[str, Any]:
-    """The measurable difference over the two numbers that were chosen, around this study."""
+    """The measurable difference over two chosen numbers, around this study."""
     x, y = form["x"], form["y"]
     here = form[x], form[y]
     values = study(form) | {"level": form["level"], "power": form["power"]}
@@ -347,15 +351,15 @@ def heat_map(form: Values) -> dict[str, Any]:
 def _by_cells(
     x: str, y: str, columns: tuple[Any, ...], rows: tuple[Any, ...], values: dict[str, Any]
 ) -> list[list[float]]:
-    """One by one: a cell of a large study may take half a second, and a page has not so long."""
+    """Cell by cell within a time limit: one cell of a large study may take half a second."""
     ends = time.monotonic() + _PATIENCE
 
     def cell(row: Any, column: Any) -> float:
         if time.monotonic() > ends:
             raise FewgoldError(
-                f"This map takes more than the {_PATIENCE:g} seconds that a page has. Choose "
-                "fewer ratings or other axes; `fewgold.planning.measurable_difference` takes "
-                "as long as it needs."
+                f"This map takes longer than {_PATIENCE:g} seconds, the limit for a page. Choose "
+                "fewer ratings or other axes, or use `fewgold.planning.measurable_difference` "
+                "in Python."
             )
         return float(measurable_difference(**values, **{y: row, x: column}))
 
@@ -363,7 +367,7 @@ def _by_cells(
 
 
 def _axis(name: str, own: Any, values: dict[str, Any]) -> tuple[Any, ...]:
-    """Round values and that of the study itself; a metric worse than chance is left out."""
+    """Round values and that of the study itself, without a metric worse than chance."""
     grid = {*GRIDS[name], *([] if own is None else [own])}
     if name in ("rho", "eta"):
         other = "eta" if name == "rho" else "rho"
@@ -377,36 +381,36 @@ def _axis(name: str, own: Any, values: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(sorted(grid))
 
 
-# Scores of any kind: how many ratings a goal takes, strategy by strategy
+# Scores of any kind: how many ratings a goal needs with each strategy
 
 GOALS = {
-    "half_width": "an interval of ± so much",
-    "tolerance": "an error within so much",
-    "difference": "a difference that is found",
+    "half_width": "a half-width (±) of the interval",
+    "tolerance": "a largest error",
+    "difference": "a difference to be found",
 }
 _REACHED = {"half_width": "half-width", "tolerance": "error", "difference": "difference found"}
 SCORES_FIELDS = by_name(
-    Field("goal", "Wanted is", "half_width", choices=tuple(GOALS.items())),
+    Field("goal", "What you want", "half_width", choices=tuple(GOALS.items())),
     Field("wanted", "How much", "0.3", 0.000001, 1e9, slider=(0.05, 2, 0.05),
           hint="Half-width, error or difference, in the unit of the scores."),
     Field("confidence", "Confidence", "0.95", 0.5, 0.9999, slider=(0.8, 0.99, 0.01),
-          hint="A test of a difference has the level 1 − confidence."),
+          hint="For a difference: the test has the level 1 − confidence."),
     Field("power", "Power", "0.8", 0.3, 0.999, slider=(0.5, 0.99, 0.01),
-          hint="For a difference: the chance to find it."),
-    Field("known", "Known is", "guess",
-          choices=(("guess", "a guess of the sd"), ("scale", "nothing but the ends of the scale"))),
-    Field("sd", "Sd of the scores", "2.4", 0.000001, 1e9, slider=(0.1, 10, 0.1),
-          hint="For a difference: of the differences of two systems on the same segments."),
+          hint="For a difference: the probability of finding it."),
+    Field("known", "What you know", "guess",
+          choices=(("guess", "roughly the sd"), ("scale", "only the ends of the scale"))),
+    Field("sd", "Spread of the scores (sd)", "2.4", 0.000001, 1e9, slider=(0.1, 10, 0.1),
+          hint="For a difference: of the differences between two systems on the same segments."),
     Field("correlation", "Correlation of the metric with people", "0.5", -0.999, 0.999,
-          slider=(0, 0.95, 0.01), hint="Of several metrics, the multiple correlation. 0: none."),
+          slider=(0, 0.95, 0.01), hint="With several metrics: the multiple correlation. 0: none."),
     Field("slopes", "Metrics", "1", 1, 1000, True, slider=(1, 40, 1)),
     Field("size", "Segments of the pool", "1418", 2, 100_000_000, True, optional=True,
-          slider=(50, 5000, 10), hint="Empty: a pool without end."),
+          slider=(50, 5000, 10), hint="Empty: unlimited."),
     Field("icc", "Share of variance between documents", "0.15", 0, 1, optional=True,
-          slider=(0, 1, 0.01), hint="0.15 and 0.28 on WMT20. Empty: documents are left out."),
-    Field("per_document", "Segments of a document", "14", 1, 1_000_000, optional=True,
-          slider=(1, 50, 1), hint="Empty: whole documents are left out."),
-    Field("low", "Scale from", "0", -1e9, 1e9, hint="Used if nothing but the scale is known."),
+          slider=(0, 1, 0.01), hint="0.15 and 0.28 on WMT20. Empty: ignore documents."),
+    Field("per_document", "Segments per document", "14", 1, 1_000_000, optional=True,
+          slider=(1, 50, 1), hint="Empty: no strategies with whole documents."),
+    Field("low", "Scale from", "0", -1e9, 1e9, hint="Used if you only know the scale."),
     Field("high", "Scale to", "25", -1e9, 1e9),
     Field("cost", "Cost of a rating", "1", 0.000001, 1e6, hint="In any unit."),
 )  # fmt: skip
@@ -415,16 +419,16 @@ _GUESS = ("sd", "correlation", "slopes", "icc", "per_document")
 
 
 def read_scores(sent: Any) -> Form:
-    """What was sent, with sentences about fields that do not go together."""
+    """The form as sent, with errors about fields that contradict each other."""
     form = Form.of(SCORES_FIELDS, sent)
     low, high = form["low"], form["high"]
     if low is not None and high is not None and not low < high:
-        return form.but(high=f"Expected more than {low:g}, where the scale begins.")
+        return form.but(high=f"Expected more than {low:g}, the low end of the scale.")
     return form
 
 
 def scores_answer(form: Form) -> Part:
-    """Ratings by strategy, from what is known of the scores."""
+    """Ratings by strategy, from what is known about the scores."""
     return _from_scale if form["known"] == "scale" else _from_guess
 
 
@@ -469,7 +473,7 @@ def _plan_of(v: Mapping[str, Any]) -> dict[str, Any]:
 def _curves(found: Plan, goal: str) -> dict[str, Any] | None:
     series = []
     for need in found.needs:
-        # Few ratings reach next to nothing; their values would flatten all the others.
+        # Values for very few ratings are so large that they would flatten the rest.
         points = [(float(n), x) for n, x in need.curve.items() if x <= 3 * found.goal.size]
         series.append((need.strategy, points, (float(need.n), need.reached)))
     if len({x for _, points, _ in series for x, _ in points}) < 3:
@@ -483,7 +487,7 @@ _from_scale = part(*_GOAL, "low", "high")(_plan_of)
 
 # The pages
 
-#: Parts of the binary page that htmx asks for by themselves.
+#: Parts of the binary page that htmx loads separately.
 _PIECES: dict[str, Part] = {
     "needed": needed, "map": heat_map, "split": divided
 }  # fmt: skip
@@ -500,11 +504,11 @@ def routes(site: Site) -> APIRouter:
         return site.page(request, f"plan_{name}.html", **values)
 
     def results(request: Request, name: str, form: Form, lacking: str, **parts: Any) -> Response:
-        # Sentences beside fields, and the headline, lie outside of what is replaced.
+        # Errors beside fields and the headline are outside of the replaced part.
         answer = page(request, f"{name}_results", form, beside=True, **parts)
         answer.headers["HX-Replace-Url"] = f"/plan/{name}?{form.query}"
         if lacking and "hx-request" in request.headers:
-            answer.headers["HX-Reswap"] = "none"  # what was shown so far stays
+            answer.headers["HX-Reswap"] = "none"  # keep what is shown
         return answer
 
     @router.get("/binary", response_class=HTMLResponse)
@@ -546,7 +550,7 @@ def routes(site: Site) -> APIRouter:
         piece = _PIECES[known(name, _PIECES, "part")]
         form = read_binary(request.query_params)
         if "hx-request" in request.headers and form.lacks(*piece.fields):
-            return Response(status_code=204)  # what was shown so far stays
+            return Response(status_code=204)  # keep what is shown
         return page(request, f"binary_{name}", form, **{name: piece.tried(form)})
 
     @router.get("/scores", response_class=HTMLResponse)

@@ -1,4 +1,4 @@
-"""Which system people prefer, of outputs side by side: the page Compare of such a campaign."""
+"""Which system people prefer: the page Compare of a campaign with outputs side by side."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     Found = Preferences | PairRanking
 
 FIGURES = {
-    "preferences": ("Preferences", "Shares with their intervals; hollow marks are the judges'."),
+    "preferences": (
+        "Preferences",
+        "Shares with their intervals. Hollow marks: the judges alone.",
+    ),
 }
 
 
 def found(view: View, judges: tuple[str, ...]) -> Found:
-    """The preferences by the answers so far; an error says why there are none yet."""
+    """The preferences so far; an error says why there are none yet."""
     if not view.status.rated:
         raise DataError("there are no answers yet.")
     key = ("preferences", judges)
@@ -41,14 +44,14 @@ def judges_of(view: View, request: Request) -> tuple[str, ...]:
 
 
 def shown(view: View, judges: tuple[str, ...], place: str) -> dict[str, Any]:
-    """All that the page shows."""
+    """Everything that the page shows."""
     words = [f"fewgold preferences {place}"]
     words += [f"--judge {shlex.quote(','.join(judges))}"] if judges else []
     level = view.status.confidence
     words += [f"--confidence {level:g}"] if level != 0.95 else []
     told: dict[str, Any] = {
         "told": view.status, "at": view.version, "metrics": view.metrics, "judges": judges,
-        "commands": [(" ".join(words), "Which system people prefer.")], "sides":
+        "commands": [(" ".join(words), "Compute which system people prefer.")], "sides":
         view.campaign.settings.sides, "trouble": "", "lead": "", "grids": [], "notes": [],
         "kinds": FIGURES, "query": "".join(f"{urlencode({'judge': name})}&" for name in judges),
     }  # fmt: skip
@@ -74,7 +77,7 @@ def _of_two(made: Preferences, level: float) -> dict[str, Any]:
     said = "over 0.999" if chance > 0.9995 else f"{chance:.3f}"
     called = {
         made.a: f"{made.a} is better", made.b: f"{made.b} is better", "tie": "neither",
-        "net": f"net preference of {made.a}",
+        "net": f"net preference for {made.a}",
     }  # fmt: skip
     rows = [
         [
@@ -86,8 +89,8 @@ def _of_two(made: Preferences, level: float) -> dict[str, Any]:
     ]  # fmt: skip
     heads = ["", "people", *(["judges"] if made.judges else []), "all pairs", f"{100 * level:g}%"]
     caption = (
-        "Shares of the pairs: as people said of those that they judged, and estimated for all "
-        "pairs. The net preference is the share of the first less that of the second."
+        "Shares of the pairs: of those that people judged, and estimated for all pairs. The net "
+        "preference is the share of the first minus that of the second."
     )
     return {
         "lead": f"{names[0]} is preferred more often than {names[1]} with probability {said}.",
@@ -96,7 +99,7 @@ def _of_two(made: Preferences, level: float) -> dict[str, Any]:
 
 
 def _of_many(made: PairRanking) -> dict[str, Any]:
-    """Ranks by the model of Bradley and Terry, and all pairs of systems."""
+    """Ranks by the Bradley–Terry model, and all pairs of systems."""
     level = f"{100 * made.confidence:g}%"
     table = made.to_frame().to_dict("records")
     rows = [
@@ -110,25 +113,27 @@ def _of_many(made: PairRanking) -> dict[str, Any]:
     ]  # fmt: skip
     heads = ["rank", "system", "points", level, "judged", "won", "tied", "lost"]
     caption = (
-        "Ranking, the best first. Points: the share of pairs that a system wins against the "
-        "others, a tie being half a win (model of Bradley and Terry)."
+        "Ranking, best first. Points: the share of pairs that a system wins against the others, "
+        "where a tie is half a win (Bradley–Terry model)."
     )
     pairs = [
         [
             f"{row['first']} preferred to {row['second']}", fixed(row["preferred"], 3),
-            f"{fixed(row['low'], 3)} to {fixed(row['high'], 3)}", f"{row['p_adjusted']:.3g}",
+            f"{fixed(row['low'], 3)} to {fixed(row['high'], 3)}",
+            "< 0.001" if row["p_adjusted"] < 0.001 else fixed(row["p_adjusted"], 3),
             "yes" if row["significant"] else "no",
         ]
         for row in made.differences().to_dict("records")
     ]  # fmt: skip
     apart = TextTable(
-        "differences", "How often one of two systems is preferred; p is corrected for all pairs.",
+        "differences",
+        "Probability that the first system of a pair is preferred. p is corrected for all pairs.",
         ["pair", "chance", level, "p", "told apart"], pairs,
     )  # fmt: skip
     told = f"People judged {made.rated:,} of {made.pool_size:,} pairs."
     if made.judges:
         helps = f"removes {made.gain:.0%} of the variance"
-        told += f" {listed(list(made.judges))} judged all, which "
+        told += f" All pairs were judged by {listed(list(made.judges))}, which "
         told += f"{helps if made.gain > 0.005 else 'does not help'}."
     return {
         "lead": told, "grids": [TextTable("ranking", caption, heads, rows, 2), apart],

@@ -1,7 +1,7 @@
-"""Compare and simulate on ratings that one has: the pages under /replay, for the owner.
+"""Compare and simulate on existing ratings: the pages under /replay, for the owner.
 
-Comparing systems, ROC curves, simulations and reliability are a `Page` each, which gives the
-numbers of the command of its name.
+Comparisons, ROC curves, simulations and reliability each have a `Page`, with the same numbers as
+the command of that name.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Page(Protocol):
     name: str
 
     def form(self, fields: Fields, data: Data, columns: Columns) -> dict[str, Any]:
-        """What the template of the form needs besides the fields and the columns."""
+        """What the template of the form needs besides fields and columns."""
 
     def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
-        """What the form asks for, checked and ready to run, and what to know about it."""
+        """What the form asks for, checked and ready to run, and notes about it."""
 
     def command(self, fields: Fields, data: Data) -> str | None:
-        """The command that gives the same numbers; None where a name cannot be typed there."""
+        """The command for the same numbers; None if a name cannot be typed there."""
 
     def show(self, result: Any) -> dict[str, Any]:
-        """What the page shows; ``figures`` and ``tables`` name those that can be had."""
+        """What the page shows; ``figures`` and ``tables`` name the available ones."""
 
     def plot(self, result: Any, kind: str) -> Any:
         """A figure of the result."""
@@ -59,7 +59,7 @@ class Page(Protocol):
 
 
 def need(value: Any, what: str) -> None:
-    """Refuse a form in which a column is not chosen."""
+    """Refuse a form without a needed column."""
     if not value:
         raise DataError(f"which column holds {what}? Choose it above.")
 
@@ -97,12 +97,12 @@ class ComparePage(Page):
         need(columns.system, "the systems")
         need(columns.id, "the segments")
         rater = fields.column("rater", "raters", data)
-        # A column has one role; what people said must never slip in among the metrics.
+        # A column has one role; human scores must never be used as metrics.
         lone = [c for c in (columns.system, columns.id, columns.document, rater) if c is not None]
         taken = [*columns.human, *columns.metrics, *lone]
         if (twice := next((c for c in taken if taken.count(c) > 1), None)) is not None:
             raise DataError(
-                f"the column {twice!r} is chosen for two things. Choose another for one."
+                f"the column {twice!r} is chosen twice. Choose it for one purpose only."
             )
         assert columns.system is not None and columns.id is not None
         way = fields.choice("direction", "direction", ("", "higher", "lower"), "")
@@ -167,7 +167,7 @@ def _interval(low: float, high: float, digits: int) -> str:
 
 
 def compared(result: Comparison) -> TextTable:
-    """Ranks, groups and scores, the best system first."""
+    """Ranks, groups and scores, best system first."""
     from fewgold.comparison.result import decimals
 
     scores, ranking = result.scores(), result.ranking()
@@ -182,8 +182,8 @@ def compared(result: Comparison) -> TextTable:
         for place, own in both
     ]  # fmt: skip
     caption = (
-        "Ranking, the best first. Systems of one group cannot be told apart with these ratings, "
-        "which does not say that they are equal."
+        "Ranking, best first. Systems of the same group cannot be told apart with these ratings, "
+        "which does not mean that they are equal."
     )
     level = f"{100 * result.confidence:.10g}%"
     return TextTable(
@@ -192,7 +192,7 @@ def compared(result: Comparison) -> TextTable:
 
 
 def _differences(result: Comparison) -> TextTable:
-    """All pairs of systems, with what is significant."""
+    """All pairs of systems, with significance."""
     from fewgold.comparison.result import decimals
 
     frame, level = result.differences(), f"{100 * result.confidence:.10g}%"
@@ -207,23 +207,25 @@ def _differences(result: Comparison) -> TextTable:
         ]
         for row in every
     ]  # fmt: skip
-    heads = ["difference", "first less second", level, "P(better)", "p, corrected", "significant"]
+    heads = ["difference", "first − second", level, "P(better)", "p, corrected", "significant"]
     caption = (
-        "Differences of pairs, on the same segments where there are any. P(better): the "
-        "probability that the first is truly better. Where a difference is not shown, more "
+        "Differences between pairs, on the same segments if there are any. P(better): the "
+        "probability that the first is truly better. If a difference is “not shown”, more "
         "ratings may show it."
     )
     return TextTable("differences", caption, heads, rows)
 
 
 def _raters(result: Comparison) -> TextTable:
-    """Raters, how well they agree and how each one differs from the others."""
+    """The raters, their agreement, and how each one differs from the others."""
     assert result.people is not None
     people, agree = result.people, ""
     if people.shared:
         alpha, correlation = _number(people.alpha, 2), _number(people.correlation, 2)
         agree = f"Krippendorff's α {alpha}, mean correlation {correlation}; "
     caption = f"Raters: {agree}{people.shared} of {people.outputs} outputs rated by two or more."
+    if bool(people.to_frame()[["bias", "spread"]].isna().any(axis=None)):
+        caption += " A dash means unknown."
     every: Any = people.to_frame().itertuples()
     rows = [
         [
@@ -236,7 +238,7 @@ def _raters(result: Comparison) -> TextTable:
 
 
 class RocPage(Page):
-    """How well metrics tell adequate from inadequate, by system: ``fewgold roc``."""
+    """How well metrics separate adequate from inadequate, by system: ``fewgold roc``."""
 
     name = "roc"
 
@@ -251,7 +253,7 @@ class RocPage(Page):
         columns = chosen(fields, data)
         need(columns.human, "the human scores")
         if not columns.metrics:
-            raise DataError("no metric is ticked. Tick at least one.")
+            raise DataError("no metric is selected. Select at least one.")
         return lambda _: roc_table(
             data.frame, human=columns.human[-1], metrics=list(columns.metrics),
             system=columns.system, adequate=fields.cut(),
@@ -295,12 +297,15 @@ class RocPage(Page):
 
 
 class ReliabilityPage(Page):
-    """How steady scores and rankings are by number of documents: ``fewgold reliability``."""
+    """How stable scores and rankings are by number of documents: ``fewgold reliability``."""
 
     name = "reliability"
     FIGURES: ClassVar = {
-        "sd": ("Spread by documents", "Of the first score: the bootstrap's, with the power law."),
-        "ranks": ("Ranks by documents", "How soon systems are ranked as in the end."),
+        "sd": (
+            "Spread by documents",
+            "Bootstrap standard deviation of the first score, with a power law.",
+        ),
+        "ranks": ("Ranks by documents", "How soon the ranking of systems is the final one."),
     }
     ORDERS, DRAWS, MOST_ORDERS, MOST_DRAWS = "20", "500", 100, 5_000
 
@@ -371,20 +376,23 @@ _MOST_STRATEGIES = 60
 
 
 class SimulatePage(Page):
-    """Replay annotation and see which strategy comes closest to the truth."""
+    """Replay the annotation and see which strategy comes closest to the truth."""
 
     name = "simulate"
     FIGURES: ClassVar = {
         "ranking": ("Ranking", "How much lower the error is than the baseline's, and cells won."),
         "error": ("Error by budget", "Mean of |estimate − truth|, averaged over pools."),
-        "relative": ("Error against the baseline", "The same over the baseline's error."),
+        "relative": ("Error against the baseline", "The same, divided by the baseline's error."),
         "coverage": ("Coverage", "Share of the intervals that contain the truth."),
-        "bounds": ("Coverage of the bounds", "Of the baseline's estimates, by bound."),
-        "widths": ("Width of the bounds", "Half of the width of these intervals."),
+        "bounds": (
+            "Coverage of the bounds",
+            "The baseline's estimates with each type of interval.",
+        ),
+        "widths": ("Width of the bounds", "Half-width of these intervals."),
     }
     BASELINE = "random+mean"
     BUDGETS, DRAWS, MOST_DRAWS = "5%,10%,20%", "50", 500
-    #: Each idea by itself, then both together: what is ticked at first.
+    #: Ticked at first: each idea by itself, then both together.
     FIRST = (BASELINE, "docs-sys+mean", "random+cv-multi", "docs-sys+ridge", "docs-balanced+ridge")
 
     def form(self, fields: Fields, data: Data, columns: Columns) -> dict[str, Any]:
@@ -407,9 +415,9 @@ class SimulatePage(Page):
 
         names = _ticked(fields)
         if not names:
-            raise FewgoldError("no strategy is ticked. Tick at least one.")
+            raise FewgoldError("no strategy is selected. Select at least one.")
         if len(names) > _MOST_STRATEGIES:
-            raise FewgoldError(f"that is too many strategies: {_MOST_STRATEGIES} at most.")
+            raise FewgoldError(f"there are too many strategies; the limit is {_MOST_STRATEGIES}.")
         asked: dict[str, Any] = {
             "strategies": names,
             "bounds": [registry.bound(name) for name in fields.many("bound")],
@@ -430,8 +438,8 @@ class SimulatePage(Page):
         for name in (*names, asked["baseline"]):
             if is_path(name.partition("cv-sklearn:")[2]):
                 raise FewgoldError(
-                    f"pages import no code, so {name!r} is for the command line. Take a regressor "
-                    f"by name: {', '.join(regressor_names())}."
+                    f"pages do not import code, so {name!r} works on the command line only. "
+                    f"Choose a regressor by name: {', '.join(regressor_names())}."
                 )
             check_strategy(name, studies)
             check_scale(name, studies, asked["limits"])
@@ -439,8 +447,8 @@ class SimulatePage(Page):
         if cells > _MOST_CELLS:
             raise FewgoldError(
                 f"{len(studies)} pools, {len(names)} strategies and {len(asked['budgets'])} "
-                f"budgets make {cells} cells; {_MOST_CELLS} at most. Take fewer, or the command "
-                "line."
+                f"budgets make {cells} cells; the limit is {_MOST_CELLS}. Choose fewer, or use "
+                "the command line."
             )
 
         def work(progress: Progress) -> Simulation:
@@ -459,7 +467,7 @@ class SimulatePage(Page):
             return None
         if data.demo is None:
             if columns.document is None and guess(data).document is not None:
-                return None  # the command takes documents where there are any
+                return None  # the command uses documents if there are any
             options += [("--human", columns.human[-1] if columns.human else "")]
             options += [("--by", by)] if by else []
             options += [("--id", columns.id or "")]
@@ -496,7 +504,7 @@ class SimulatePage(Page):
 
 
 def _usual_strategies(data: Data, columns: Columns) -> list[str]:
-    """What can be ticked: the usual strategies for such a pool."""
+    """The strategies to choose from: the usual ones for such a pool."""
     import numpy as np
 
     from fewgold.datasets import demo_systems, load_demo
@@ -511,7 +519,7 @@ def _usual_strategies(data: Data, columns: Columns) -> list[str]:
 
 
 def _ticked(fields: Fields) -> list[str]:
-    """The strategies of the form: those ticked, and those typed."""
+    """The strategies of the form, ticked or typed."""
     typed = [part.strip() for part in fields.text("more").split(",") if part.strip()]
     return list(dict.fromkeys([*fields.many("strategy"), *typed]))
 
@@ -529,7 +537,7 @@ def _studies(fields: Fields, data: Data) -> tuple[dict[str, Study], list[str]]:
     need(columns.id, "the segments")
     human = columns.human[-1]
     if human in columns.metrics:
-        raise DataError(f"{human!r} holds the human scores, so it cannot be a metric as well.")
+        raise DataError(f"{human!r} has the human scores, so it cannot be a metric as well.")
     parts = [] if columns.by is None else [columns.by]
     found = roles(
         data.frame, id=columns.id, document=columns.document, metrics=list(columns.metrics),
@@ -553,9 +561,7 @@ def _by_strategy(result: Simulation) -> TextTable:
         cells = ranked_cells(row, digits, result.baseline)
         rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
     heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
-    return TextTable(
-        "ranking", "Strategies over all pools and budgets, the best first.", heads, rows
-    )
+    return TextTable("ranking", "Strategies over all pools and budgets, best first.", heads, rows)
 
 
 def _by_budget(result: Simulation) -> TextTable:
@@ -575,13 +581,14 @@ def _by_budget(result: Simulation) -> TextTable:
     ]  # fmt: skip
     heads = ["strategy", "budget", "ratings", "error", "ESS", "win", "covers", "half-width"]
     caption = (
-        "By budget, averaged over pools, ± Monte-Carlo error. ESS: ratings with which "
-        f"{result.baseline} would have had the same mean squared error."
+        "By budget, averaged over pools, ± Monte Carlo error. ESS (effective sample size): "
+        f"number of ratings with which {result.baseline} would have had the same mean squared "
+        "error."
     )
     return TextTable("by-budget", caption, heads, rows)
 
 
-#: Pages that show their result at once, and those that run as jobs.
+#: Pages that show their result at once, and pages that run as jobs.
 AT_ONCE: tuple[Page, ...] = (ComparePage(), RocPage())
 AS_JOBS: dict[str, Page] = {page.name: page for page in (SimulatePage(), ReliabilityPage())}
 
@@ -600,7 +607,7 @@ def routes(site: Site) -> APIRouter:
 
 
 def _choosing(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None:
-    """Tables to choose from, and what is known of one."""
+    """Tables to choose from, and what is known about one."""
 
     def start(request: Request, status: int = 200, trouble: str | None = None) -> HTMLResponse:
         return site.page(
@@ -618,7 +625,7 @@ def _choosing(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None
         file = form.get("file")
         try:
             if not isinstance(file, UploadFile) or not file.filename:
-                raise DataError("no file came. Choose one first.")
+                raise DataError("no file was sent. Choose one first.")
             data = tables.add(file.filename, file.file)
         except FewgoldError as error:
             return start(request, 400, error.message_for("web"))
@@ -639,10 +646,10 @@ def _choosing(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None
 def _filled(
     site: Site, request: Request, page: Page, fields: Fields, data: Data, trouble: str, **more: Any
 ) -> HTMLResponse:
-    """The form as it was filled in, with what is wrong with it."""
+    """The form as it was filled in, with its errors."""
     try:
         columns = chosen(fields, data)
-    except FewgoldError as error:  # a column that is not there
+    except FewgoldError as error:  # a missing column
         columns, trouble = guess(data), trouble or error.message_for("web")
     return site.page(
         request, f"replay_{page.name}.html", 400 if trouble else 200, data=data, fields=fields,
@@ -651,7 +658,7 @@ def _filled(
 
 
 def _at_once(router: APIRouter, site: Site, tables: Tables, page: Page) -> None:
-    """A page whose result is made while it loads, with the addresses of its figures and tables."""
+    """A page that shows its result at once, with addresses for its figures and tables."""
     recent, images = Recent(6), Recent(40)
 
     def result(fields: Fields) -> tuple[Any, dict[str, Any]]:
@@ -720,7 +727,7 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
     def of(id: str) -> Job:
         found = jobs.get(id)
         if found is None:
-            raise HTTPException(404, "This job is not known here (any more).")
+            raise HTTPException(404, "There is no such job (any more).")
         return found
 
     def finished(id: str) -> tuple[Any, Page]:
@@ -748,7 +755,7 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
     @router.post("/job/{id}/cancel")
     def cancel(request: Request, id: str) -> Response:
         job = of(id)
-        job.stop.set()  # it does when it next reports its progress
+        job.stop.set()  # it stops when it next reports its progress
         job.wait(1.0)
         return RedirectResponse(f"/replay/job/{job.id}", 303)
 
@@ -777,9 +784,9 @@ def _image(
     images: Recent, page: Page, result: Any, shown: dict[str, Any], kind: str, suffix: str,
     request: Request,
 ) -> Response:  # fmt: skip
-    """A figure of a result, drawn when it is first asked for."""
+    """A figure of a result, drawn when first requested."""
     known(kind, shown["figures"], "figure"), known(suffix, IMAGES, "figure")
-    # With the result, whose id is of no other as long as it is kept.
+    # The result is kept too, so that its id stays unique.
     made, _ = images.get(
         (id(result), kind, suffix),
         lambda: (drawn(lambda: page.plot(result, kind), suffix), result),

@@ -1,6 +1,6 @@
-"""Tables to compare and to simulate on: two embedded ones, and those that the owner uploads.
+"""Tables to compare and simulate on: two embedded ones, and the owner's uploads.
 
-An uploaded table lives in memory until it was not used for a while, or newer ones take its place.
+An upload stays in memory until it has not been used for a while or newer ones replace it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
     from fewgold.web.forms import Fields
 
-# An upload is written to a temporary file under a name of ours, read, and removed at once, so that
-# nothing of it is left behind however the server ends. It is refused if it is too large.
+# An upload is written to a temporary file, read, and removed at once, so nothing is left behind
+# however the server ends. It is refused if it is too large.
 
 SUFFIXES = tuple(io.SUFFIXES)
 MOST_ROWS = 200_000
 MOST_COLUMNS = 1_000
-_MOST_LINES = 2_000_000  # of a text file: texts may hold line breaks
-MOST_BYTES = 500_000_000  # that a Parquet file may unpack to
+_MOST_LINES = 2_000_000  # in a text file; texts may have line breaks
+MOST_BYTES = 500_000_000  # limit for an unpacked Parquet file
 
 
 def read_bounded(path: Path, shown: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The table of a file that is not too large, with plain cells, and what is odd about it."""
+    """The table in a file, if it is not too large, with plain cells, and notes about it."""
     with path.open("rb") as file:
         head = file.read(4)
     if head[:2] == b"\x1f\x8b":
@@ -65,7 +65,7 @@ def read_bounded(path: Path, shown: str) -> tuple[pd.DataFrame, tuple[str, ...]]
 
 
 def _flat(frame: pd.DataFrame) -> pd.DataFrame:
-    """With lists and objects in cells, which JSON and Parquet may hold, as text."""
+    """Turn lists and objects in cells, which JSON and Parquet allow, into text."""
     from pandas.api.types import is_scalar
 
     nested = {
@@ -92,7 +92,10 @@ def _unpack(path: Path, shown: str) -> None:
                 file.write(block)
     except (OSError, EOFError, zlib.error) as error:
         raise io.TableError(
-            shown, "damaged-gzip", f"the gzip file is damaged or cut off: {error}", "Send it again."
+            shown,
+            "damaged-gzip",
+            f"the gzip file is damaged or incomplete: {error}",
+            "Upload it again.",
         ) from None
     plain.replace(path)
 
@@ -120,8 +123,8 @@ def _check_parquet(path: Path, shown: str) -> None:
 
 def _too_long(what: str) -> DataError:
     return DataError(
-        f"the table has {what}; {MOST_ROWS} rows at most. Take the command line for larger ones: "
-        "fewgold compare, fewgold simulate."
+        f"the table has {what}; the limit is {MOST_ROWS} rows. For larger tables use the command "
+        "line: fewgold compare, fewgold simulate."
     )
 
 
@@ -134,19 +137,19 @@ _SECONDS = 6 * 3600.0
 
 
 class NoTable(FewgoldError):
-    """The address names no table, or one that is not kept any more."""
+    """The address names no table, or one that is no longer kept."""
 
 
 @dataclass(eq=False)
 class Data:
-    """A table and what to call it."""
+    """A table and its name."""
 
     key: str
     name: str
     frame: pd.DataFrame
-    notes: tuple[str, ...] = ()  # what is odd about the file
+    notes: tuple[str, ...] = ()  # about the file
     used: float = field(default_factory=time.monotonic)
-    guessed: Columns | None = None  # what the columns are, worked out once
+    guessed: Columns | None = None  # the roles of the columns, guessed once
 
     @property
     def demo(self) -> str | None:
@@ -155,7 +158,7 @@ class Data:
 
     @property
     def short(self) -> str:
-        """What to call it where there is little room."""
+        """Its short name."""
         return self.key if self.demo else self.name
 
     @cached_property
@@ -164,7 +167,7 @@ class Data:
 
     @property
     def file(self) -> str:
-        """The file that the command line would read."""
+        """The file name for commands."""
         return f"{self.key}.csv" if self.demo else self.name
 
 
@@ -176,7 +179,7 @@ class Tables:
         self._lock = threading.Lock()
 
     def get(self, key: str) -> Data:
-        """The table of that key."""
+        """The table with this key."""
         with self._lock:
             self._forget()
             found = self._known.get(key)
@@ -189,20 +192,20 @@ class Tables:
                 raise NoTable("no table is chosen yet.")
             if found is None:
                 raise NoTable(
-                    "this table is not here any more: the server keeps the last "
+                    "this table is no longer here: the server keeps the last "
                     f"{_MOST_TABLES} uploads for some hours. Upload it again."
                 )
             found.used = time.monotonic()
             return found
 
     def uploads(self) -> list[Data]:
-        """What was uploaded, the latest first."""
+        """All uploads, latest first."""
         with self._lock:
             self._forget()
             return [d for d in self._known.values() if d.demo is None][::-1]
 
     def add(self, name: str, content: IO[bytes]) -> Data:
-        """Read an upload and keep it in the place of the oldest one."""
+        """Read an upload and keep it; it may replace the oldest one."""
         with received(name, content) as (path, shown):
             data = Data(secrets.token_urlsafe(12), shown, *read_bounded(path, shown))
         with self._lock:
@@ -213,7 +216,7 @@ class Tables:
         return data
 
     def remove(self, key: str) -> None:
-        """Forget an upload now."""
+        """Remove an upload now."""
         with self._lock:
             self._known.pop(key, None)
 
@@ -225,9 +228,9 @@ class Tables:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column is what; guessed from the names until somebody says otherwise.
+    """The role of each column, guessed from the names until the owner chooses.
 
-    ``by`` parts the table into pools for a simulation.
+    ``by`` splits the table into pools for a simulation.
     """
 
     human: tuple[str, ...]
@@ -240,7 +243,7 @@ class Columns:
 
 
 def guess(data: Data) -> Columns:
-    """What the columns probably are; a gap where their names do not tell."""
+    """A guess of the columns' roles; None where the names do not say."""
     if data.guessed is None:
         from fewgold.io.columns import roles
 
@@ -255,7 +258,7 @@ def guess(data: Data) -> Columns:
 
 
 def chosen(fields: Fields, data: Data) -> Columns:
-    """The columns of a form, or the guess where none was sent yet."""
+    """The columns of a form, or the guess if none was sent yet."""
     if not fields.sent:
         return guess(data)
     human = fields.columns("human", "human scores", data) or fields.columns("score", "scores", data)

@@ -1,4 +1,4 @@
-"""What all pages share: templates, the campaign, and who the owner is."""
+"""What all pages share: templates, the campaign, and access for the owner."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-#: Sent with every answer. The referrer stays with us but is not left out: without one, browsers
-#: hide where a form comes from, and we could not tell our own.
+#: Sent with every response. The referrer goes to this server only. It is not switched off: without
+#: it, browsers hide where a form comes from, so forms of other sites could not be recognised.
 HEADERS = (
     (b"content-security-policy", _POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -47,18 +47,18 @@ HEADERS = (
 
 @dataclass(frozen=True)
 class Guard:
-    """Middleware that every request passes first: who may do what, checked before any page.
+    """Middleware that checks every request before any page does.
 
-    The host must be one that we answer for, which stops pages elsewhere from reaching us through a
-    name of their own. A request that changes something must come from one of our own pages. Bodies
-    have a size, and answers tell browsers to load nothing from elsewhere.
+    The host must be one of ours, which stops other sites from reaching the server through their own
+    host names. Requests that change something must come from one of our own pages. Bodies have a
+    maximal size, and responses tell browsers to load nothing from elsewhere.
     """
 
     app: ASGIApp
     hosts: frozenset[str] = LOOPBACK
-    cookie: str = ""  # by which, with its token, the owner is known
+    cookie: str = ""  # identifies the owner, by its name and the token in it
     token: str = ""
-    most: int = 50_000_000  # bytes that the body of a request may have, from the owner
+    most: int = 50_000_000  # largest body of a request from the owner, in bytes
     little: int = 1_000_000  # and from others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,14 +85,14 @@ class Guard:
             return 403, "This was not sent by a page of this server."
         for size in _values(scope, b"content-length"):
             if not (size.isascii() and size.isdecimal() and len(size) < 16):
-                return 400, "The length of what was sent is not a number."
+                return 400, "The length of the request is not a number."
             if int(size) > most:
                 return 413, _too_large(most)
         return None
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
-    """Count what comes: a sender need not tell the length, or may tell a wrong one."""
+    """Count the bytes received, since the stated length may be missing or wrong."""
     seen = 0
 
     async def bounded() -> Message:
@@ -117,7 +117,7 @@ def _values(scope: Scope, name: bytes) -> list[str]:
 
 
 def _own(scope: Scope, host: str) -> bool:
-    """Whether a page of ours sent it, by what browsers say and pages cannot forge."""
+    """Whether one of our pages sent it, by headers that other pages cannot forge."""
     origins, sites = _values(scope, b"origin"), _values(scope, b"sec-fetch-site")
     ours = {f"http://{host}".lower(), f"https://{host}".lower()}
     said = [o.lower() in ours for o in origins] + [s == "same-origin" for s in sites]
@@ -143,24 +143,24 @@ async def _refuse(send: Send, status: int, sentence: str) -> None:
 
 
 def same(given: str | None, wanted: str) -> bool:
-    """Whether two secrets are equal, in a time that tells nothing."""
+    """Whether two secrets are equal, compared in constant time."""
     return given is not None and hmac.compare_digest(given.encode(), wanted.encode())
 
 
-_IDLE = 8  # open files that are kept for the next requests
+_IDLE = 8  # open files kept for the next requests
 
 
 @dataclass(eq=False)
 class Site:
     """What all pages share."""
 
-    campaign: Path | None  # its path, or None for planning alone
-    token: str  # secret of the owner: it comes with the address that is printed, then as a cookie
-    cookie: str  # its name; servers on other ports of this machine have others
-    secure: bool = False  # browsers reach it by HTTPS, whatever speaks to this server itself
-    folder: Path | None = None  # where campaigns lie and new ones are begun
-    kept: dict[str, Any] = field(default_factory=dict)  # what pages of a campaign share
-    system: str | None = None  # pages about one of several systems, as if there were no other
+    campaign: Path | None  # its path, or None for planning only
+    token: str  # the owner's secret, first in the printed address, then in a cookie
+    cookie: str  # its name, different for servers on other ports of this machine
+    secure: bool = False  # browsers use HTTPS, even if a proxy in front does not
+    folder: Path | None = None  # the folder of campaigns
+    kept: dict[str, Any] = field(default_factory=dict)  # shared by the pages of a campaign
+    system: str | None = None  # for pages about one of several systems
 
     def __post_init__(self) -> None:
         self.templates = Environment(
@@ -174,8 +174,9 @@ class Site:
         self.templates.filters["sentence"] = sentence
         self._pool: Pool | None = None
         self.systems: tuple[str, ...] = ()
-        # Files stay open between requests: SQLite tidies up whenever the last one closes a file,
-        # which would be after every answer. What is wrong with one is said before anybody comes.
+        # Files stay open between requests, since SQLite cleans up whenever the last connection
+        # closes, which would be after every answer. Opening one now also reports errors before
+        # anybody comes.
         self._idle: deque[Store] = deque()
         if self.campaign is not None:
             store = Store(self.campaign, any_thread=True)
@@ -185,7 +186,7 @@ class Site:
 
     @contextmanager
     def open(self) -> Iterator[Campaign]:
-        """The campaign, on a connection of the caller's own; the pool is read once for all."""
+        """The campaign, on the caller's own connection; the pool is read only once."""
         if self.campaign is None:
             raise HTTPException(404, "There is no campaign here: fewgold serve CAMPAIGN.")
         store = self._store(self.campaign)
@@ -210,10 +211,10 @@ class Site:
         return Store(path, any_thread=True)
 
     def page(self, request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
-        """A page from a template; everything in it is escaped.
+        """A page from a template, with everything escaped.
 
-        ``root`` is what addresses of pages begin with, and ``path`` the rest of this one's; ``top``
-        is the root of the whole campaign, where ``root`` is that of one of its systems.
+        ``root`` is the prefix of the pages' addresses, and ``path`` the rest of this page's
+        address. On pages about one system, ``top`` is the prefix for the whole campaign.
         """
         at = request.scope.get("root_path", "")
         values |= {
@@ -224,11 +225,11 @@ class Site:
         return HTMLResponse(self.templates.get_template(name).render(**values), status)
 
     def is_owner(self, request: Request) -> bool:
-        """Whether the owner asks."""
+        """Whether the request is from the owner."""
         return same(request.cookies.get(self.cookie), self.token)
 
     def owner(self, request: Request) -> None:
-        """Refuse everybody else."""
+        """Refuse everybody but the owner."""
         if not self.is_owner(request):
             raise HTTPException(
                 403, "This page is for the owner. Open the address that fewgold serve printed."
@@ -236,7 +237,7 @@ class Site:
 
 
 def sentence(text: str) -> str:
-    """Errors begin in lower case, as they follow ``error:`` elsewhere; on a page they stand alone.
+    """Capitalise an error, which begins in lower case to follow ``error:`` on the command line.
 
     >>> sentence("there are no ratings yet."), sentence("'a.csv' is empty.")
     ('There are no ratings yet.', "'a.csv' is empty.")

@@ -1,4 +1,4 @@
-"""Slices and several criteria of a campaign, for its owner."""
+"""Slices and several criteria of a campaign, for the owner."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fewgold.slices import Slices
 
 _KINDS = {"json": "application/json", "tex": "application/x-tex", "csv": "text/csv"}
-_OWN_LEVEL = ("judge", "monitor")  # commands that do not take the level of the campaign
+_OWN_LEVEL = ("judge", "monitor")  # commands that do not use the campaign's confidence level
 _MOST = 3  # columns to cross
 
 
@@ -89,15 +89,15 @@ class SlicesPage:
         return told
 
     def found(self, view: View) -> Slices:
-        """The slices, worked out once for each state of the campaign."""
+        """The slices, computed once per state of the campaign."""
         if view.study is None:
-            raise DataError("there is no estimate yet, and nothing to divide.")
+            raise DataError("there is no estimate yet, so there are no slices.")
         made: Slices = view.results.get(("slices", self.query), lambda: self._made(view))
         return made
 
     def _made(self, view: View) -> Slices:
         if len(self.by) > _MOST:
-            raise DataError(f"choose up to {_MOST} columns at once; got {len(self.by)}.")
+            raise DataError(f"choose at most {_MOST} columns; got {len(self.by)}.")
         least = self.least or str(LEAST)
         if not least.isascii() or not least.isdigit() or len(least) > 9:
             raise DataError(f"the fewest ratings must be a whole number; got {least[:40]!r}.")
@@ -109,7 +109,7 @@ class SlicesPage:
             criterion=self.criterion or None,
         )  # fmt: skip
         if self.shrink:
-            found.to_frame()  # what cannot be shrunk is said now
+            found.to_frame()  # raises an error now if it cannot be shrunk
         return found
 
 
@@ -129,7 +129,7 @@ def _of_slices(router: APIRouter, site: Site) -> None:
             heads, rows = ([], []) if found is None else found.cells(level)
             rows = [[row[0], *(cell.replace("-", "−") for cell in row[1:])] for row in rows]
             scores = [] if view.study is None else view.study.ratings.scores.tolist()
-            lines = [(command(site, view, "estimate", *asked.words), "The same table.")]
+            lines = [(command(site, view, "estimate", *asked.words), "Compute the same table.")]
             return site.page(
                 request, "explore_slices.html", told=view.status, at=view.version, asked=asked,
                 query=asked.query, columns=slicing_columns(view),
@@ -215,7 +215,7 @@ def _of_criteria(router: APIRouter, site: Site) -> None:
                 pairs=[_pair(row) for row in told.get("correlations", [])],
                 each=f"{100 * told.get('level', level):.4g}%",
                 columns=slicing_columns(view),
-                commands=[(command(site, view, "estimate", *words), "The same numbers.")],
+                commands=[(command(site, view, "estimate", *words), "Compute the same numbers.")],
             )  # fmt: skip
 
     @router.get("/criteria/{name}.{kind}")
@@ -236,7 +236,7 @@ def _of_criteria(router: APIRouter, site: Site) -> None:
 
 
 def _score(row: dict[str, Any]) -> list[str]:
-    """A criterion as the page shows it: name, scale, score, interval, standard error, ratings."""
+    """A row for a criterion: name, scale, score, interval, standard error, ratings."""
     error = row.get("se")
     digits = decimals(error or 0.0)
     limits = row["limits"]

@@ -1,4 +1,4 @@
-"""Raters' work, for the owner: what each did, agreement, what is left open, settling, practice."""
+"""Raters' work, for the owner: answers, agreement, open items, settling, practice."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from fewgold.web import annotate
 from fewgold.web.forms import Field, Form, Sent, by_name, named
 from fewgold.web.site import Site, sentence
 
-_PAGE = 20  # items of the queue that are shown at once
+_PAGE = 20  # items of the queue to show at once
 
-#: How raters work, as it may be changed at any time.
+#: Settings for how raters work, which can be changed at any time.
 HOW = by_name(
-    Field("check_every", "Attention check after so many answers", "0", 0, 10_000, True,
-          hint="0 for none. A check looks like any other item, and its answer is never counted."),
+    Field("check_every", "Answers between attention checks", "0", 0, 10_000, True,
+          hint="0 for no checks. A check looks like any other item, and its answer never counts."),
     Field("second", "Share with one more rater", "0", 0, 1,
-          hint="Of the sampled items, by lot, such as 0.2. Agreement is known from them."),
-    Field("hold", "Minutes for which an item is kept", "30", 0.1, 100_000,
-          hint="Whoever opens an item has it for that long; then the next rater gets it."),
+          hint="Of the sampled items, at random, such as 0.2. They show how far raters agree."),
+    Field("hold", "Minutes an item is reserved", "30", 0.1, 100_000,
+          hint="After that time the next rater gets an item that was opened but not answered."),
     Field("practice", "Practice items", "0", 0, 20, True,
-          hint="A new rater sees them first. They never count."),
+          hint="How many a new rater sees first. They never count."),
 )  # fmt: skip
 RULES = {
-    "replaces": "it replaces the answers of the raters",
-    "joins": "it joins them, as that of one rater more",
+    "replaces": "it replaces the raters' answers",
+    "joins": "it counts as one more rater",
 }
 
 
@@ -57,7 +57,7 @@ def routes(site: Site) -> APIRouter:
                 return page(request, campaign, form, 400)
             found = {name: form[name] for name in HOW} | {"hold": 60 * form["hold"]}
             if found["check_every"] == 1:
-                told = "Expected 0, or 2 and more: there must be answers between two checks."
+                told = "Expected 0, or at least 2, so that there are answers between two checks."
                 return page(request, campaign, form.but(check_every=told), 400)
             now = campaign.settings
             values = {name: v for name, v in found.items() if v != getattr(now, name)}
@@ -77,7 +77,7 @@ def routes(site: Site) -> APIRouter:
 
 
 def _standing(campaign: Campaign) -> dict[str, str]:
-    """The settings as they stand in the form."""
+    """The settings as the form shows them."""
     now = campaign.settings
     return {
         "check_every": str(now.check_every), "second": f"{now.second:g}",
@@ -121,24 +121,24 @@ def _told(site: Site, campaign: Campaign) -> dict[str, Any]:
         "left": hours(found.left) if found.left > 0 else "",
         "queue": None if differ is None else len(campaign.differing()),
         "commands": [
-            (f"fewgold work {place}", "What raters did."),
+            (f"fewgold work {place}", "Show what raters have done."),
             (f"fewgold work {place} --hand-on all",
-             "Hand on what raters opened and left; NAME instead of all for one of them."),
+             "Give items that raters left open to others; NAME instead of all for one rater's."),
             (f"fewgold work {place} --check-every 20 --second 0.2 --practice 3",
-             "Attention checks, second raters and practice."),
+             "Set attention checks, second raters and practice."),
         ],
     }  # fmt: skip
 
 
 def _share(row: dict[str, Any], what: str, count: str) -> str:
-    """Such as ``90% of 10 (55% to 100%)``; nothing where nothing was tried."""
+    """Such as ``90% of 10 (55% to 100%)``; empty if there were none."""
     if not row[count]:
         return ""
     low, high = row[f"{what}_low"], row[f"{what}_high"]
     return f"{row[what]:.0%} of {row[count]} ({low:.0%} to {high:.0%})"
 
 
-# Settling what raters differ about
+# Settling items on which raters differ
 
 
 def _settling(router: APIRouter, site: Site) -> None:
@@ -185,7 +185,7 @@ def _settling(router: APIRouter, site: Site) -> None:
 
 
 def _query(by: str) -> str:
-    """The adjudicator's name in an address, so that it need not be typed for each item."""
+    """The adjudicator's name in the address, so it need not be typed for each item."""
     return f"?{urlencode({'by': by})}" if by else ""
 
 
@@ -195,7 +195,7 @@ def _scale(campaign: Campaign) -> annotate.Scale:
 
 
 def _score(campaign: Campaign, key: str, told: str) -> float:
-    """The score that somebody gave; of a pair by the side that they saw it on."""
+    """Read the given score; for a pair, by the side on which the output was shown."""
     scale = _scale(campaign)
     if not isinstance(scale, annotate.SideScale):
         return scale.parse(told)
@@ -236,11 +236,11 @@ def _queue(site: Site, campaign: Campaign) -> dict[str, Any]:
         "kinds": ADJUDICATION, "scale": _scale(campaign), "question": settings.asked,
         "leads": settings.criteria[0].name if settings.criteria else "",
         "commands": [
-            (f"fewgold adjudicate {place}", "The items to settle."),
+            (f"fewgold adjudicate {place}", "List the items to settle."),
             (f"fewgold adjudicate {place} --segment {key} --score SCORE --by NAME",
              "Settle one of them."),
             (f"fewgold adjudicate {place} --differ D --rule replaces",
-             "From which difference on items are settled, and what a settled score does."),
+             "Set the smallest difference to settle, and what a settled score does."),
         ],
     }  # fmt: skip
 
@@ -276,9 +276,9 @@ def _practice(router: APIRouter, site: Site) -> None:
             request, "work_practice.html", status, rows=rows, trouble=trouble, typed=typed,
             settings=campaign.settings, names=names, free=len(free), some=free[:200],
             commands=[
-                (f"fewgold work {place} --practice 3", "How many items a new rater practises on."),
+                (f"fewgold work {place} --practice 3", "Set the number of practice items."),
                 (f"fewgold work {place} --practice-items FILE",
-                 "Name them: a table with the columns id, score and explanation."),
+                 "Choose them: a table with the columns id, score and explanation."),
             ],
         )  # fmt: skip
 

@@ -203,7 +203,7 @@ def test_a_metric_that_never_differs_is_no_metric(study: tuple[Pool, np.ndarray]
     alone = BinaryPosterior(()).estimate(ratings)
     found = BinaryPosterior("score", threshold="> -99").estimate(ratings)
     assert float(found.value) == float(alone.value)
-    assert "says nothing" in found.notes[0]
+    assert "carries no information" in found.notes[0]
 
 
 def test_many_metrics_are_counted(study: tuple[Pool, np.ndarray]) -> None:
@@ -213,7 +213,7 @@ def test_many_metrics_are_counted(study: tuple[Pool, np.ndarray]) -> None:
     judge = {"judge": pool.metrics["judge"]}
     many = Pool(pool.ids, metrics=judge | coins)
     found = BinaryPosterior().estimate(_rated(many, gold))
-    assert found.notes == ("5 metrics are taken by how many of them say 1",)
+    assert found.notes == ("5 metrics are combined by counting how many say 1",)
     assert found.posterior.rated.shape[-2] <= 6
     few = Pool(pool.ids, metrics=judge | {k: coins[k] for k in list(coins)[:3]})
     assert not BinaryPosterior().estimate(_rated(few, gold)).notes
@@ -238,7 +238,7 @@ def test_priors_and_kinds_of_intervals(study: tuple[Pool, np.ndarray]) -> None:
         (BinaryPosterior("score", threshold="half"), "a cut is a sign and a number"),
         (BinaryPosterior(("judge", "second"), threshold={"third": ">= 0"}), "third"),
         (BinaryPosterior(("judge", "second"), priors=Priors(rho=(2, 1))), "have no ρ and η"),
-        (BinaryPosterior((), pairs="calibration"), "one metric that is cut"),
+        (BinaryPosterior((), pairs="calibration"), "exactly one metric, cut"),
     ],
 )
 def test_bad_input(study: tuple[Pool, np.ndarray], made: BinaryPosterior, problem: str) -> None:
@@ -275,7 +275,7 @@ def test_bounds_by_name(study: tuple[Pool, np.ndarray], bound: str) -> None:
         assert float(found.value) == float(BinaryPosterior("judge").estimate(ratings).value)
         record = found.to_dict(0.9)
         assert record["bound_kind"] == plain.to_dict(0.9)["bound_kind"]
-        assert "of the human ratings alone" in found.summary()
+        assert "from the human ratings alone" in found.summary()
         assert f"posterior-{bound}" in found.signature()
 
 
@@ -283,7 +283,7 @@ def test_bounds_that_do_not_fit() -> None:
     with pytest.raises(UnknownNameError, match="unknown bound 'widest'"):
         BinaryPosterior(bound="widest")
     for made in ({"target": "process"}, {"pairs": "calibration"}):
-        with pytest.raises(FewgoldError, match="are for the share of this test set"):
+        with pytest.raises(FewgoldError, match="only work for the share of this test set"):
             BinaryPosterior("judge", bound="student", **made)
 
 
@@ -298,8 +298,8 @@ def test_designs(study: tuple[Pool, np.ndarray]) -> None:
     for other in (Clusters(), Clusters(3), Stratified(allocation="optimal"), Systematic()):
         found = judge.estimate(rated(other))
         assert found.approximate and "approximate" in found.to_dict()["bound_label"]
-        assert "by its design effect of" in found.notes[0]
-        with pytest.raises(FewgoldError, match="chosen by their class"):
+        assert "through its design effect of" in found.notes[0]
+        with pytest.raises(FewgoldError, match="chosen by class"):
             replace(judge, pairs="calibration").estimate(rated(other))
     first = SimpleRandom().draw(pool, 30, rng=1)
     earlier = first.rate(gold[first.indices])

@@ -79,7 +79,7 @@ def test_batch_of_pools():
 
 
 def test_bad_pools():
-    with pytest.raises(FewgoldError, match="unrated= is for tests with human ratings alone"):
+    with pytest.raises(FewgoldError, match="unrated= is for human ratings alone"):
         PoolPosterior(Counts(**CELLS), unrated=3)
     with pytest.raises(FewgoldError, match="the test set has no items"):
         PoolPosterior(Counts())

@@ -261,7 +261,7 @@ def test_all_gold_leaves_the_raters_to_be_known():
         ({"labels": [["good"]]}, "such as words"),
         ({"labels": [[1, 0], [1]]}, "rows of unequal lengths"),
         ({"labels": [1, 0, 1]}, "must be a table of items × raters; got an array of shape"),
-        ({"labels": [[np.nan], [np.nan]]}, "no answer at all"),
+        ({"labels": [[np.nan], [np.nan]]}, "contain no answer"),
         ({"labels": np.zeros((3, 0))}, "no column"),
         ({"gold": [1]}, "gold must have one label for each of the 2 items"),
         ({"metric": [[1, 0]]}, "metric must have one label for each of the 2 items"),

@@ -335,7 +335,7 @@ def test_figure_names_systems_and_their_areas() -> None:
         ({"metrics": ["n"]}, "unknown column 'n'"),
         ({"metrics": []}, "at least one metric"),
         ({"metrics": ["mqm"]}, "cannot be a metric as well"),
-        ({"adequate": None}, "run from .* say which of them are adequate"),
+        ({"adequate": None}, "run from .* say which are adequate"),
         ({"adequate": "good"}, "a sign and a number"),
         ({"metrics": ["system"], "system": None}, "must hold numbers; .* first 'one'"),
         ({"orientation": {"x": 1}}, "unknown metric 'x'"),

@@ -247,7 +247,7 @@ def test_what_is_applied_as_printed_is_not_guaranteed(bound):
     made = Mean(bound=printed).estimate(sample.rate(gold[sample.indices], limits=(0, 25)))
     assert made.to_dict()["bound_kind"] == "approximate"
     assert "guaranteed)" not in made.summary()
-    with pytest.raises(DesignError, match="less than the scale"):
+    with pytest.raises(DesignError, match="less than the range of the scale"):
         made.interval(bound=type(bound)(score_range=4))
 
 
@@ -294,7 +294,7 @@ def test_clopper_pearson_keeps_its_promise_with_both_ends_only():
 def test_clopper_pearson_refuses_what_is_not_proved():
     made, _ = coins(ClopperPearson())
     made.interval(0.5)
-    with pytest.raises(DesignError, match=r"50 % and more, and 40%.*bound=Betting\(\)"):
+    with pytest.raises(DesignError, match=r"50 % or more; got 40%.*bound=Betting\(\)"):
         made.interval(0.4)
 
 

@@ -106,7 +106,7 @@ def test_the_monitor_is_the_path(rule, metric):
     monitor = sequence.Monitor(
         pool, "mqm", 1.5, confidence=0.9, metric=metric, rule=rule, upper=0.6
     )
-    assert monitor.interval == LIMITS and not monitor.stop and "go on" in monitor.summary()
+    assert monitor.interval == LIMITS and not monitor.stop and "continue" in monitor.summary()
     for k in range(90):
         before = monitor
         monitor = monitor.add(ratings.scores[k], id=ids[k])
@@ -266,11 +266,11 @@ def test_the_monitor_refuses():
     started = monitor.add(1, id=pool.ids[7])
     with pytest.raises(DataError, match="rated twice"):
         started.add(1, id=pool.ids[7])
-    with pytest.raises(DataError, match="ids of all or of none"):
+    with pytest.raises(DataError, match="ids for all ratings or for none"):
         started.add(1)
-    with pytest.raises(DataError, match="say which segment"):
+    with pytest.raises(DataError, match="name the rated segment"):
         sequence.Monitor(pool, "mqm", 1.0, metric="comet").add(1)
-    with pytest.raises(DataError, match="ids mean nothing"):
+    with pytest.raises(DataError, match="ids are useless"):
         sequence.Monitor(20, "mqm", 1.0).add(1, id="a")
     with pytest.raises(DataError, match="has 2 segments, and 2 are rated; got 1 more"):
         sequence.Monitor(2, "binary", 0.1).add([1, 0]).add(1)
@@ -293,12 +293,12 @@ def test_summary_and_plot():
     made = sequence.path(rated(skewed(300)), 0.5)
     text = made.summary()
     assert text.startswith(f"Stop: after {made.stopped} of 300")
-    assert "kelly, guaranteed: holds however often one looks" in text
+    assert "kelly, guaranteed: holds however often you look" in text
     assert "tolerance of 0.5" in text and "seq:kelly|tol:0.5" in text
     axes = made.plot()
     assert f" stop after {made.stopped}" in [t.get_text() for t in axes.texts]
     short = sequence.path(rated(skewed(300), 1), 0.5, rule="hall")
-    assert short.summary().startswith("Go on: after 1 of 300")
+    assert short.summary().startswith("Continue: after 1 of 300")
     assert "approximate: not valid under peeking" in short.rule.label
     assert not short.plot().texts
 

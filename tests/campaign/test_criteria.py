@@ -49,7 +49,7 @@ def test_the_first_criterion_leads(study: Campaign) -> None:
 
 
 def test_criteria_have_names_of_their_own(tmp_path: Path, pool: Pool) -> None:
-    for wrong, why in (("score:1-5", "cannot be called 'score'"), ("a,a", "is there twice")):
+    for wrong, why in (("score:1-5", "cannot be called 'score'"), ("a,a", "is given twice")):
         with pytest.raises(FewgoldError, match=why):
             Campaign.create(tmp_path / "x", pool, criteria=wrong.split(","))
 
@@ -94,7 +94,7 @@ def test_answers_that_do_not_fit_are_kept_with_the_reason(study: Campaign) -> No
     why = " ".join(study.store.rejected()["why"])
     assert "101 of adequacy is outside 0 to 100" in why
     assert "grammar is not among the criteria" in why
-    assert "no scores of fluency, adequacy" in why
+    assert "no scores for fluency, adequacy" in why
 
 
 def test_a_single_score_takes_no_criteria(campaign: Campaign) -> None:
@@ -168,7 +168,7 @@ def test_columns_of_other_names_and_bad_cells(study: Campaign, tmp_path: Path) -
     scores = [r.scores for r in study.store.rated()]
     wanted = [{"fluency": 3.0, "adequacy": 10.0}, {"adequacy": 20.0}, {"fluency": 5.0}]
     assert sorted(map(json.dumps, scores)) == sorted(map(json.dumps, wanted))
-    with pytest.raises(DataError, match="names 1 columns, and there are 2"):
+    with pytest.raises(DataError, match="names 1 columns, but there are 2"):
         study.import_file(place, names=formats.Names(score="F"))
 
 

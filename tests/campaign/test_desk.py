@@ -29,7 +29,7 @@ def test_links_name_raters_until_they_are_removed(campaign: Campaign) -> None:
     ann, bob = campaign.desk.add_rater(" Ann "), campaign.desk.add_rater("Bob")
     assert campaign.desk.links() == {"Ann": ann, "Bob": bob} and len(ann) >= 20
     assert campaign.desk.rater_of(ann) == "Ann" and campaign.desk.rater_of("no" * 10) is None
-    with pytest.raises(FewgoldError, match="there is a rater 'Ann' already"):
+    with pytest.raises(FewgoldError, match="there is already a rater 'Ann'"):
         campaign.desk.add_rater("Ann")
     for bad in ("", "  ", "a\nb", "\u202eevil", "x" * 81):
         with pytest.raises(FewgoldError, match="1 to 80 characters"):

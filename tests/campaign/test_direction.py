@@ -179,9 +179,9 @@ def test_the_ends_of_yes_and_no(tmp_path: Path, pool: Pool) -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"ends": ("good", "")}, "ends are the names of the low and the high end"),
+        ({"ends": ("good", "")}, "ends are labels for the low and the high end"),
         ({"ends": ("a" * 81, "b")}, "up to 80 characters"),
-        ({"ends": ("low", "high"), "limits": None}, "belong to a single scale with limits"),
+        ({"ends": ("low", "high"), "limits": None}, "need a single scale with limits"),
         ({"instructions": "x" * 50_001}, "50,000 characters"),
     ],
 )

@@ -164,3 +164,14 @@ def test_files_for_everybody_ask_as_many_raters_as_the_campaign_wants(tmp_path: 
     hand_out(formats.get("pearmut"), told, tmp_path / "p.json")
     receipt = study.import_file(tmp_path / "p.json", "pearmut")
     assert receipt.blank == 3 * study.store.drawn().size
+
+
+def test_files_of_incomplete_segments_ask_as_many_raters_as_are_missing(tmp_path: Path) -> None:
+    study = begun(tmp_path, each=3)
+    wave = study.select(15)
+    rate(study, wave.ids, "ann")
+    assert study.tasks("incomplete").each == 2
+    rate(study, wave.ids[1:], "bob")
+    assert study.tasks("incomplete").each == 2  # of the first
+    rate(study, wave.ids[:1], "bob")
+    assert study.tasks("incomplete").each == 1

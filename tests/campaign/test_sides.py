@@ -121,7 +121,7 @@ def test_what_is_no_verdict(study: Campaign) -> None:
     key = study.tasks("all").segments[0].key
     receipt = study.add([Rating(key, 5.0, "ann"), Rating(key, 1.5, "bob")])
     assert receipt.stored == 0 and receipt.rejected == 2
-    assert "is no verdict (1 = left" in study.store.rejected()["why"][0]
+    assert "is not a verdict (1 = left" in study.store.rejected()["why"][0]
     # By its id a pair is rated as such: 1 where the first is better.
     assert study.add([Rating(study.sample.ids[0], -1.0, "ann")]).stored == 1
     assert study.scores()[0] == -1.0
@@ -185,7 +185,7 @@ def test_slips(tmp_path: Path, campaign: Campaign) -> None:
     ):  # fmt: skip
         with pytest.raises(DataError, match=problem):
             Campaign.create(tmp_path / "x", pool, sides=bad)
-    with pytest.raises(FewgoldError, match="a scale of their own"):
+    with pytest.raises(FewgoldError, match="their own scale"):
         Campaign.create(tmp_path / "x", pool, sides=("ours", "theirs"), limits=(0, 5))
     campaign.select(5)
     with pytest.raises(FewgoldError, match="one output at a time"):

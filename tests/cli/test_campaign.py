@@ -201,7 +201,7 @@ def test_status_says_what_is_next(run: Run, study: str, answer: Callable[..., No
     run("status", study, "--fail-open", code=1)
     answer(5)
     text = run("status", study).stdout
-    assert "5 of 10 sampled segments rated" in text and "takes that as chance" in " ".join(
+    assert "5 of 10 sampled segments rated" in text and "missing at random" in " ".join(
         text.split()
     )
     answer()
@@ -227,7 +227,7 @@ def test_what_cannot_be_done_is_said(run: Run, study: str) -> None:
     for args, code, said in [
         (("init", study, "pool.csv"), 3, "exists already"),
         (("init", "x", "none.csv"), 3, "there is no file"),
-        (("select", study, "--more", "5"), 3, "nothing was drawn yet"),
+        (("select", study, "--more", "5"), 3, "nothing has been drawn yet"),
         (("select", study, "--budget", "5", "--metrics", "comet"), 2, "--metrics cannot be given"),
         (("select", "pool.csv", "--more", "5", "-o", "x.csv"), 2, "are for campaigns"),
         (("select", "pool.csv", "--budget", "5"), 2, "-o FILE"),
@@ -235,9 +235,9 @@ def test_what_cannot_be_done_is_said(run: Run, study: str) -> None:
         (("import", study), 2, "name a file"),
         (("import", study, "none.json"), 3, "there is no file"),
         (("import", "nowhere", "pool.csv"), 3, "there is no campaign"),
-        (("export", study, "-o", "x.csv"), 3, "nothing was drawn yet"),
+        (("export", study, "-o", "x.csv"), 3, "nothing has been drawn yet"),
         (("export", study, "-o", "x.csv", "--to", "exel"), 2, "exel"),
-        (("estimate", study), 3, "nothing was drawn yet"),
+        (("estimate", study), 3, "nothing has been drawn yet"),
         (("report", study, "-o", "x.pdf"), 2, ".html or .md"),
         (("status", "pool.csv"), 3, "there is no campaign"),
         (("estimate", study, "--limits", "0,9"), 2, "--limits cannot be given"),
@@ -283,3 +283,16 @@ def test_which_end_is_good_is_told_or_not(run: Run) -> None:
     assert "--lower-is-better" in unknown.stderr
     with Campaign("e") as campaign:
         assert campaign.settings.higher_is_better is None
+
+
+def test_refused_bounds_name_what_to_type(run: Run) -> None:
+    """Python's arguments are of no use on a command line."""
+    told = ("init", "study", "pool.csv", "--metrics", "comet", "--limits", "0,25", "--bound")
+    for bound, strategy in [
+        ("betting", "docs-balanced+ridge"), ("hoeffding", "random+ridge"),
+        ("clopper-pearson", "docs-prop+mean"), ("star", "docs-prop+mean"),
+        ("stratified-betting", "docs-sys+mean"),
+    ]:  # fmt: skip
+        said = " ".join(run(*told, bound, "--strategy", strategy, code=3).stderr.split())
+        assert "--bound student" in said, said
+        assert "bound=" not in said and "()" not in said and "printed=" not in said, said

@@ -159,7 +159,7 @@ def test_designs_of_chosen_pairs() -> None:
     assert whole.df < 30 < plain.df
     own = bradley_terry(frame, chosen=Design.simple(150, 600), **asked)
     np.testing.assert_allclose(own.covariance, plain.covariance)
-    with pytest.raises(DataError, match="the design is of 10 of 600 pairs, but 150 of 600"):
+    with pytest.raises(DataError, match="the design is for 10 of 600 pairs, but 150 of 600"):
         bradley_terry(frame, chosen=Design.simple(10, 600), **asked)
 
 

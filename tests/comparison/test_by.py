@@ -107,7 +107,7 @@ def test_what_cannot_be_a_slice_is_refused() -> None:
     frame = table()
     with pytest.raises(UnknownNameError, match="language"):
         compare_by(frame, "language", **OPTIONS)
-    with pytest.raises(DataError, match="lies in two slices by system"):
+    with pytest.raises(DataError, match="is in two slices by system"):
         compare_by(frame, "system", **OPTIONS)
 
 

@@ -173,7 +173,7 @@ def test_few_shared_among_many_are_not_enough() -> None:
     variance = a.var(ddof=1) / 112 + b.var(ddof=1) / 100 - 2 * covariance
     assert row["difference"] == pytest.approx(a.mean() - b.mean())
     assert row["se"] == pytest.approx(np.sqrt(variance))
-    assert any("as the shared segments tell" in note for note in result.notes)
+    assert any("judging by the shared segments" in note for note in result.notes)
 
 
 def test_separate_ratings_without_spread_are_unknown() -> None:
@@ -334,17 +334,17 @@ def broken(**changes):
     [
         (table(1), {}, "one system only, 'a'"),
         (broken(), {"id": "segment"}, "unknown column 'segment'"),
-        (broken(), {"id": "score"}, "named for two things"),
+        (broken(), {"id": "score"}, "used for two roles"),
         (pd.concat([broken(), broken()]), {}, "s000 has more than one row for the system a"),
         (broken(score=["x"] * 40), {}, "have no number in column 'score'"),
         (broken(score=["3,5", "3.5"] * 20), {}, "decimal comma"),
         (broken(score=["1,234"] * 40), {}, "a comma may mean thousands"),
         (broken(score=np.nan), {}, "no row has a score"),
         (broken(comet="high"), {"metrics": ["comet"]}, "metric 'comet' must hold numbers"),
-        (broken(doc=range(40)), {"document": "doc"}, "lies in two documents"),
+        (broken(doc=range(40)), {"document": "doc"}, "is in two documents"),
         (broken(system=None), {}, "'system' has empty cells"),
         (broken(), {"unit": "document"}, "needs the documents"),
-        (broken(doc="d"), {"unit": "document", "document": "doc"}, "lie in one document"),
+        (broken(doc="d"), {"unit": "document", "document": "doc"}, "are in one document"),
         (broken(), {"limits": (0, 1)}, "lie outside the scale 0 to 1"),
         (broken(), {"target": "all"}, "target must be one of"),
         (broken(), {"correction": "bonferroni"}, "correction must be one of"),
@@ -366,7 +366,7 @@ def test_samples_that_do_not_fit() -> None:
         compare(frame, sample=sample, **ROLES)
     with pytest.raises(DataError, match="drawn from 40 segments, and the table has"):
         compare(frame[frame["seg"].isin(sample.ids)], sample=sample, **ROLES)
-    with pytest.raises(DataError, match="Of a batch of draws give one"):
+    with pytest.raises(DataError, match="From a batch of draws give one"):
         compare(frame, sample=sampler("random").draw(pool, 20, draws=2, rng=1), **ROLES)
     with pytest.raises(DataError, match="dataframe"):
         compare("table.csv", **ROLES)
@@ -391,7 +391,7 @@ def test_joint_pool() -> None:
             frame.assign(comet=frame["comet"].mask(frame["seg"] == "s004")),
             id="seg", system="system", metrics="comet",
         )  # fmt: skip
-    with pytest.raises(DataError, match="differs from system to system"):
+    with pytest.raises(DataError, match="differs between systems"):
         joint_pool(frame.assign(source=range(60)), id="seg", system="system", texts="source")
     with pytest.raises(UnknownNameError):
         joint_pool(frame, id="seg", system="system", texts="src")
@@ -412,7 +412,7 @@ def test_what_is_said_of_metrics_is_true() -> None:
     whole = frame.assign(rater1=[float(k % 5) for k in range(len(frame))])
     whole.loc[[3, 9], "comet"] = None
     notes = " ".join(compare(whole, **how).remarks)
-    assert f"metric 'comet' has no value for 2 of {2 * ids.size} outputs and was left out" in notes
+    assert f"metric 'comet' has no value for 2 of {2 * ids.size} outputs and was not used" in notes
     assert "not in the table" not in notes
 
 
@@ -461,7 +461,7 @@ def test_systems_on_different_outputs_use_their_own_metrics() -> None:
     assert found["se"] < 0.7 * bare["se"]
     assert found["basis"] == "separate"
     assert "control:metrics" in made.signature()
-    assert any("each score is about those of its own" in note for note in made.notes)
+    assert any("each score is about the system's own" in note for note in made.notes)
     # And the same from samples of their own.
     apart = compare_samples({k: v.ratings for k, v in each.items()}, higher_is_better=True)
     again = apart.differences().iloc[0]

@@ -129,7 +129,7 @@ def test_shifts_are_the_mean_biases() -> None:
 def test_no_raters_no_table() -> None:
     frame = uneven().drop_duplicates(["seg", "system"])
     result = compare(frame, human="score", system="system", id="seg")
-    with pytest.raises(DataError, match="Name the column that says who rated"):
+    with pytest.raises(DataError, match="Name the column with the rater"):
         result.raters()
     with pytest.raises(DataError, match="adjust_raters needs to know who rated"):
         compare(frame, human="score", system="system", id="seg", adjust_raters=True)

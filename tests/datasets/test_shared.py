@@ -119,7 +119,7 @@ def test_unknown_names_are_explained() -> None:
         load_real("ted_ende", system="Nemo", rater="rater99")
     with pytest.raises(ValueError, match=r"unknown human score of 'frank' 'mqm'.*factuality"):
         load_real("frank", human="mqm")
-    with pytest.raises(DataError, match="expected no rater, as the scores of 'wmt20_ende'"):
+    with pytest.raises(DataError, match="expected no rater, because the scores of 'wmt20_ende'"):
         load_real("wmt20_ende", rater="rater1")
 
 

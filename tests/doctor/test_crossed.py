@@ -139,5 +139,5 @@ def test_any_column_in_any_role_ends_in_a_diagnosis(name: str) -> None:
 
 
 def test_a_column_has_one_role() -> None:
-    with pytest.raises(DataError, match="'Modell' is named for two things"):
+    with pytest.raises(DataError, match="'Modell' is given two roles"):
         _seen(_bots(), id="Modell", system="Modell")

@@ -40,7 +40,7 @@ def test_by_the_rank_of_the_metrics() -> None:
     ok, detail = told(base.assign(mqm=counts)) or (False, "")
     assert ok and "less error on these ratings, --strategy docs-uneven-rank+ridge" in detail
     ok, detail = told(base.assign(mqm=alike)) or (True, "")
-    assert not ok and detail == "by the rank of the metrics they would not have paid here"
+    assert not ok and detail == "by the rank of the metrics they would not have paid off here"
 
 
 def test_the_gain_is_that_of_the_formula() -> None:
@@ -71,7 +71,7 @@ def test_by_a_judge() -> None:
     assert ok and "with --uncertainty judge_prob" in detail
     wrong = judged.assign(human=(rng.random(len(q)) < 0.5).astype(int))
     ok, detail = told(wrong) or (True, "")
-    assert not ok and detail == "by “judge_prob” they would not have paid here"
+    assert not ok and detail == "by “judge_prob” they would not have paid off here"
 
 
 def test_a_system_without_ratings_beside_others() -> None:

@@ -185,7 +185,7 @@ def test_exports_put_together_count_once(put) -> None:  # type: ignore[no-untype
         ("1", "r1", 7.0), ("2", "r1", 6.0), ("1", "r2", 1.0)
     ]  # fmt: skip
     assert (got.rows, got.used, got.context) == (11, 6, 5)
-    assert "5 lines repeat what the file says before" in got.notes[0]
+    assert "5 lines repeat earlier lines" in got.notes[0]
 
 
 def test_ids_that_several_segments_share_are_not_trusted(put) -> None:  # type: ignore[no-untyped-def]
@@ -205,7 +205,7 @@ def test_other_columns_by_name(put) -> None:  # type: ignore[no-untyped-def]
     assert (got.ratings[0].segment, got.ratings[0].rater) == ("S7", "ann")
     with pytest.raises(ValueError, match="unknown column 'nobody'"):
         MqmTsv().read(path, Names(rater="nobody"))
-    with pytest.raises(DataError, match="hold errors and no scores"):
+    with pytest.raises(DataError, match="hold errors instead of scores"):
         MqmTsv().read(path, Names(score="severity"))
 
 

@@ -109,14 +109,14 @@ def test_lines_whose_segment_cannot_be_told_are_rejected(tree: Path) -> None:
     assert got.rows == 8 and [r.segment for r in got.ratings] == ["1", "3"]
     why = [r.why for r in got.rejected]
     assert "got 'much'" in why[0]
-    assert why[1] == why[2] and "expected 3 lines of refA, one a segment, got 2" in why[1]
+    assert why[1] == why[2] and "expected 3 lines of refA, one per segment, got 2" in why[1]
     assert "no system 'other'" in why[3] and "got 0 values" in why[4] and "NUL" in why[5]
 
 
 def test_no_tree(tmp_path: Path, tree: Path) -> None:
     with pytest.raises(DataError, match="holds several test sets: wmt99"):
         read_tree(tmp_path)
-    with pytest.raises(DataError, match="is no mt-metrics-eval tree"):
+    with pytest.raises(DataError, match="is not an mt-metrics-eval tree"):
         MtMetricsEval().read(tree / "sources")
     assert not MtMetricsEval()._recognises(Probe(tmp_path))
     assert not MtMetricsEval()._recognises(Probe(put(tmp_path, "x.seg.score", "sysA 1")))
@@ -210,7 +210,7 @@ def test_tasks_come_back_blank(tmp_path: Path) -> None:
     frame = read_tree(root)
     assert frame["output"].tolist() == ["One.", "Two lines", "", "Four"]
     assert frame["document"].tolist() == ["d_1"] * 3 + ["segment_4"]
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         MtMetricsEval().write_tasks(tasks(), root)
     with pytest.raises(DataError, match="no folder"):
         MtMetricsEval().write_tasks(tasks(), tmp_path / "no" / "out")
@@ -253,5 +253,5 @@ def test_a_torn_note_is_told_about(tmp_path: Path) -> None:
     root = tmp_path / "out"
     MtMetricsEval().write_tasks(tasks(), root)
     (root / "fewgold.json").write_text("{")
-    with pytest.raises(DataError, match="does not fit the files beside it"):
+    with pytest.raises(DataError, match="does not match the files next to it"):
         MtMetricsEval().read(root)

@@ -104,7 +104,7 @@ def test_every_instance_is_accounted_for(tmp_path):
     )
     assert reading.blank == ("k6", "k10", "11")
     assert len(reading.rejected) == 4 and reading.rows == 11
-    assert "2 answers where one is due" in reading.rejected[2].why + reading.rejected[3].why
+    assert "expected one answer, got 2" in reading.rejected[2].why + reading.rejected[3].why
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_folder_without_answers_is_refused(tmp_path):
 def test_one_of_several_schemes_is_chosen_by_name(tmp_path):
     labels = {"k1": [pair("1"), pair("2", schema="fluency"), pair("so so", "text_box", "why")]}
     path = saved(tmp_path / "user_state.json", state(labels))
-    with pytest.raises(DataError, match=r"'score', 'fluency'. Say which with --human"):
+    with pytest.raises(DataError, match=r"'score', 'fluency'. Choose one with --human"):
         POTATO.read(path)
     rating = POTATO.read(path, Names(score="fluency")).ratings[0]
     assert rating.score == 2.0

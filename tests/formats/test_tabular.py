@@ -251,11 +251,11 @@ def test_what_a_format_cannot_hold_is_refused_and_nothing_written(tmp_path: Path
         formats.get("xlsx").write_ratings(study(), long, tmp_path / "a.xlsx")
     with pytest.raises(DataError, match="finite score"):
         formats.get("csv").write_ratings(study(), [Rating("a", float("nan"))], tmp_path / "a.csv")
-    with pytest.raises(DataError, match="no plain JSON"):
+    with pytest.raises(DataError, match="not plain JSON"):
         formats.get("csv").write_ratings(
             study(), [Rating("a", 1.0, details={"x": {1}})], tmp_path / "a.csv"
         )
-    with pytest.raises(DataError, match="half a character"):
+    with pytest.raises(DataError, match="a lone surrogate"):
         formats.get("csv").write_ratings(study(), [Rating("\ud800", 1.0)], tmp_path / "a.csv")
     twice = Tasks((Segment(key(0, "a", "p"), "a", {"key": "text"}),))
     with pytest.raises(DataError, match="two columns 'key'"):
@@ -318,14 +318,14 @@ def test_keys_win_over_ids(tmp_path: Path) -> None:
     ("value", "why"),
     [
         ('"3,5"', "write 3.5"),
-        ("abc", "no number"),
-        ("nan", "no number"),
-        ("inf", "no number"),
+        ("abc", "not a number"),
+        ("nan", "not a number"),
+        ("inf", "not a number"),
         ("1e999", "finite"),
-        ("1_000", "no number"),
-        ("0x10", "no number"),
-        ("#DIV/0!", "no number"),
-        ("True", "no number"),
+        ("1_000", "not a number"),
+        ("0x10", "not a number"),
+        ("#DIV/0!", "not a number"),
+        ("True", "not a number"),
     ],
 )
 def test_odd_scores_are_rejected(tmp_path: Path, value: str, why: str) -> None:
@@ -466,7 +466,7 @@ def test_json_lines_of_all_kinds(tmp_path: Path) -> None:
     assert found.rows == 13
     why = {r.place: r.why for r in found.rejected}
     assert why["line 3"] == "is not an object {…}."
-    assert "'nan' as its score, which is no finite number" in why["line 6"]
+    assert "'nan' as its score, which is not a finite number" in why["line 6"]
     assert "twice" in why["line 7"]
     assert "nested too deep" in why["line 13"]
 
@@ -560,9 +560,9 @@ def test_spreadsheet_cells_of_all_kinds(tmp_path: Path) -> None:
     )
     assert (found.rows, found.blank) == (6, ("a",))
     assert [(r.place, r.why.split(".")[0]) for r in found.rejected] == [
-        ("row 4", "has 'True' as its score, which is no number"),
-        ("row 7", "has a formula whose value is not in the file"),
-        ("row 8", "has cells to the right of the last column with a header"),
+        ("row 4", "has 'True' as its score, which is not a number"),
+        ("row 7", "has a formula without a stored value"),
+        ("row 8", "has cells to the right of the last named column"),
     ]
 
 
@@ -690,7 +690,7 @@ def test_pools_may_be_spreadsheets_and_json(tmp_path: Path) -> None:
         ([], "is empty"),
         ([["id", "x"]], "no rows"),
         ([["id", "id"], [1, 2]], "two columns are called 'id'"),
-        ([["id", "x"], [1, 2, 3]], "cells to the right of the last column"),
+        ([["id", "x"], [1, 2, 3]], "cells to the right of the last named column"),
         ([["id", "x"], [1, "=A2"]], "a formula without a value"),
     ],
 )
@@ -710,7 +710,7 @@ def test_tables_whose_rows_are_longer_than_the_header(tmp_path: Path) -> None:
     """pandas would take the first column for an index and move every value on by one."""
     path = tmp_path / "p.csv"
     path.write_text("id,x\na,1,2\nb,3,4\n")
-    with pytest.raises(DataError, match="2 names and every row 3 cells"):
+    with pytest.raises(DataError, match="2 names but every row has 3 cells"):
         tables.read_table(path)
     path.write_text("id,x\n")
     with pytest.raises(DataError, match="has no rows"):

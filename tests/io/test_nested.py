@@ -165,7 +165,7 @@ def test_damaged_datasets_are_refused_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(io.TableError, match="which is missing"):
         io.read_file(root)
     (root / "state.json").unlink()
-    with pytest.raises(io.TableError, match="without Arrow or Parquet"):
+    with pytest.raises(io.TableError, match="no Arrow or Parquet"):
         io.read_file(root)
     (tmp_path / "a.arrow").write_bytes(b"ARROW1\0\0nonsense")
     with pytest.raises(io.TableError, match="as an Arrow file"):

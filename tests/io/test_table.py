@@ -151,7 +151,7 @@ def test_spaces_around_names_are_left_out(tmp_path: Path) -> None:
         ("id,x,y\na,1,2\nb,3,4,5\n", "ragged", "line 3 has 4"),
         ('id,x,y\na,"1\n2",2\nb,3\n', "ragged", "line 4 has 2"),
         ("id\tx\na\t1\nb\n", "ragged", "line 3 has 1"),
-        ("id,x\na,1,2\nb,3,4\n", "header-too-short", "2 names and every row 3 cells"),
+        ("id,x\na,1,2\nb,3,4\n", "header-too-short", "2 names but every row has 3 cells"),
         ("# remark\nid,x,y\na,1,2\n", "no-header", "1 cell and every row after it 3"),
         ("a1,0.5\nb2,0.7\n", "no-header", "looks like a row of data"),
         ('id,x\na,"open\nb,2\n', "broken-quotes", "line 2 has broken quotes"),
@@ -161,7 +161,7 @@ def test_spaces_around_names_are_left_out(tmp_path: Path) -> None:
         ("id,x\n", "no-rows", "no rows"),
         ("\n \n", "empty", "empty"),
         ('{"id": 1}\n{"id": \n', "json", "line 2 is not JSON"),
-        ('{"id": 1, "id": 2}\n{"id": 3}\n', "json", "line 1 names a field twice"),
+        ('{"id": 1, "id": 2}\n{"id": 3}\n', "json", "line 1 has a field twice"),
     ],
 )
 def test_refused(text: str, code: str, says: str, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_judge_with_gaps_is_assessed_where_it_spoke() -> None:
 def test_probabilities_have_a_curve() -> None:
     found = whole(frame(), judges="chance")
     trial = found["chance"]
-    assert trial.kind == "probability" and "taken as a probability" in found.notes[0]
+    assert trial.kind == "probability" and "treated as a probability" in found.notes[0]
     assert trial.calibration is not None
     assert trial.calibration.share.sum() == pytest.approx(1)
     assert trial.calibration.rated.sum() == 80
@@ -118,7 +118,7 @@ def test_scores_need_a_threshold_for_verdicts() -> None:
     cut = whole(frame(), judges="score", threshold=">= 1.5")
     assert "kappa" in cut["score"].figures and "auc" in cut["score"].figures
     numbers = frame().assign(human=lambda t: t["human"] * 7.3)
-    with pytest.raises(DataError, match="people's scores are not 0 and 1"):
+    with pytest.raises(DataError, match="human scores are not 0 and 1"):
         whole(numbers, judges="score", threshold=">= 1.5")
     good = assess_table(numbers, human="human", judges="judge", adequate=">= 5")
     assert good["judge"].kind == "binary"
@@ -174,7 +174,7 @@ def test_slices_by_two_columns() -> None:
     assert (both.rated, both.size) == (alone.rated, alone.size)
     assert both.figures["kappa"].value == pytest.approx(alone.figures["kappa"].value)
     assert "topic, long" in found.summary()
-    with pytest.raises(DataError, match="slices; 30 at most"):
+    with pytest.raises(DataError, match="slices, but at most 30"):
         whole(table.assign(many=np.arange(N) % 20), judges="judge", by=["topic", "many"])
 
 
@@ -314,7 +314,7 @@ def test_tables_that_cannot_be_used() -> None:
     table = frame()
     with pytest.raises(DataError, match="holds no scores"):
         assess_table(table, human="topic", judges="judge")
-    with pytest.raises(DataError, match="nobody rated"):
+    with pytest.raises(DataError, match="there are no ratings"):
         assess_table(table.assign(human=np.nan), human="human", judges="judge")
     with pytest.raises(UnknownNameError, match="unknown column 'nope'"):
         assess_table(table, human="human", judges="nope")

@@ -59,7 +59,7 @@ TABLES = {
         m.specificity, lambda y, g, w: sk.recall_score(y, g, pos_label=0, sample_weight=w)
     ),
     "precision": (m.precision, lambda y, g, w: sk.precision_score(y, g, sample_weight=w)),
-    "negative value": (
+    "negative predictive value": (
         m.negative_value, lambda y, g, w: sk.precision_score(y, g, pos_label=0, sample_weight=w)
     ),
     "f1": (m.f1, lambda y, g, w: sk.f1_score(y, g, sample_weight=w)),

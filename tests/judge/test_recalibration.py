@@ -115,5 +115,5 @@ def test_sentences() -> None:
     few.loc[60:, "human"] = np.nan
     with pytest.raises(DataError, match="only 3 rated segments of the rarer kind"):
         assessed(few).calibrated()
-    with pytest.raises(DataError, match="people to say good or bad"):
+    with pytest.raises(DataError, match="human verdicts of good or bad"):
         assessed(frame.assign(human=frame["human"] * 3)).calibrated()

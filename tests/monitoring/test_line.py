@@ -97,6 +97,35 @@ def test_intervals_nest_and_lie_on_the_scale() -> None:
         assert (frame["running_low"] < frame["running"]).all()
 
 
+@pytest.mark.parametrize("metrics", [[], ["judge"]])
+def test_perfect_ratings_do_not_make_scores_certain(metrics: list[str]) -> None:
+    frame = stream()
+    frame["judge"] = np.random.default_rng(2).random(len(frame))
+    frame["passed"] = frame["passed"].where(frame["passed"].isna(), 1.0)
+    found = monitor(batches(frame, metrics=metrics)).to_frame()
+    # 40 of 200 are rated: were 13 of them bad, all ratings would be good with a chance of 4.4 %,
+    # and were 17 bad, of 1.7 %.
+    assert (
+        found["low"].between(1 - 17 / 200, 1 - 13 / 200).all() and (found["high"] > 1 - 1e-9).all()
+    )
+    assert (found["low_all"] < 1 - 26 / 200).all()
+
+
+def test_rare_bad_scores_that_a_batch_missed_widen_its_interval() -> None:
+    frame = stream().drop(columns="judge")
+    rng = np.random.default_rng(5)
+    errors = np.where(rng.random(len(frame)) < 0.1, 20.0, 0.0) + rng.random(len(frame))
+    lucky = (frame["week"] == 8) & frame["passed"].notna()
+    errors[lucky] %= 1
+    frame["passed"] = np.where(frame["passed"].notna(), errors, np.nan)
+    found = monitor(batches(frame, metrics=[], limits=(0, 25)), higher_is_better=False).to_frame()
+    width = (found["high"] - found["low"]).to_numpy()
+    others = np.delete(width, 7)
+    assert width[7] > 0.5 * np.median(others) and found["se"][7] < 0.1 * found["se"].median()
+    one = found.iloc[7]
+    assert one["low"] <= one["value"] <= one["high"]
+
+
 def test_what_is_promised_is_said() -> None:
     told = {
         (): ("approximate", "never gets worse"),

@@ -211,7 +211,7 @@ def test_table() -> None:
         ({"metric": -1}, "metric must be a whole number"),
         ({"human": [1, 2], "metric": [1, 2, 3]}, "compatible shapes"),
         ({"pairs": "calibration"}, "expected paired="),
-        ({"calibration_share": 0.5}, "of a random sample the share is alpha"),
+        ({"calibration_share": 0.5}, "in a random sample the share is alpha"),
         ({"pairs": "some"}, "pairs must be one of"),
         ({"level": 0}, "level must lie between 0 and 1"),
         ({"power": 0.01}, "power must lie between level/2"),

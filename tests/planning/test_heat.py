@@ -59,7 +59,7 @@ def test_same_numbers_and_linear_shades(tmp_path) -> None:
     ("frame", "sentence"),
     [
         (pd.DataFrame(), "no cells"),
-        (pd.DataFrame([["a"]]), "a frame of numbers"),
+        (pd.DataFrame([["a"]]), "a dataframe of numbers"),
         (pd.DataFrame([[np.nan]]), "finite number"),
         (pd.DataFrame([[0.0, 1.0]]), "log=False"),
     ],

@@ -114,7 +114,7 @@ def test_power_and_words():
         ((10, 1, -1), {}, FewgoldError, "metric_cost must be 0 or more"),
         ((10, 1, 0), {}, BudgetError, "expected items="),
         ((10, 1, 0.1), {"items": 0}, FewgoldError, "items must be a whole number"),
-        ((0.5, 1, 0.1), {}, BudgetError, "does not buy one human rating"),
+        ((0.5, 1, 0.1), {}, BudgetError, "is less than one human rating"),
         ((10, 1, 0.1), {"rho": 0.2}, FewgoldError, "exchange its 0 and 1"),
     ],
 )

@@ -177,7 +177,7 @@ def test_relative_errors_are_multiples_of_the_baseline() -> None:
 def test_coverage_stands_beside_its_promise() -> None:
     ax = plots.coverage_curves(by_budget(), confidence=0.9, baseline=NAMES[0])
     assert np.unique(line(ax, "_reference").get_ydata()).tolist() == [0.9]
-    assert "promised 90%" in [a.get_text() for a in names_beside(ax)]
+    assert "nominal 90%" in [a.get_text() for a in names_beside(ax)]
     rows = by_budget().query("strategy == @NAMES[-1]")
     np.testing.assert_allclose(line(ax, NAMES[-1]).get_ydata(), rows["coverage"])
     low, high = bands(ax)[0]  # of the strategy of least error, whose coverage is 0.956

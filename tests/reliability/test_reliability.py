@@ -299,7 +299,7 @@ def test_results_go_anywhere(table: pd.DataFrame) -> None:
         found.draws = 3  # type: ignore[misc]
     text = found.summary()
     assert "6 documents, 21 segments, 2 random orders, 30 draws of segments" in text
-    assert "goes by the exponent alone" in text and "final order" in text
+    assert "depends only on the exponent" in text and "final order" in text
     assert max(map(len, text.splitlines())) <= 80
     assert repr(found).startswith("Reliability(1 score, 3 systems, 6 documents, 2 random orders")
 

@@ -232,7 +232,7 @@ def test_every_disagreement_has_a_cause(made: DanikenReproduction) -> None:
     assert made._causes["cells"].sum() == len(made.disagreements)
     assert "0 without a known cause" in repr(made)
     text = made.summary()
-    for part in ("0.040/0.039*", "0.798/0.798 ", "0.798/0.800*", "place holder", made.signature):
+    for part in ("0.040/0.039*", "0.798/0.798 ", "0.798/0.800*", "placeholder", made.signature):
         assert part in text
     assert max(len(line) for line in text.splitlines()) < 120
 

@@ -1,4 +1,4 @@
-"""Published tables made again: the printed values, the verdicts, and the whole on small data."""
+"""Published tables reproduced: the printed values, the verdicts, and the whole on small data."""
 
 from __future__ import annotations
 
@@ -326,7 +326,7 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(Path(path).exists() for path in record["files"])
     again = run(*options, "--resume")
     assert again.exit_code == 0
-    assert "made again" in again.stdout
+    assert "reproduced" in again.stdout
 
 
 def test_command_gate(made: reproduce.Reproduction, monkeypatch: pytest.MonkeyPatch) -> None:

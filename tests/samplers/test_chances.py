@@ -226,7 +226,7 @@ def test_chances_that_do_not_fit():
         Pool(np.arange(3), spread=[1.0, -1.0, 1.0])
     with pytest.raises(DataError, match="missing or infinite"):
         Pool(np.arange(3), spread=[1.0, np.nan, 1.0])
-    with pytest.raises(DesignError, match="determine the allocation themselves"):
+    with pytest.raises(DesignError, match="determine the allocation"):
         Stratified(allocation="optimal", chances=Chances())
 
 
@@ -246,7 +246,7 @@ def test_the_share_of_equal_chances_by_name():
         made = registry.strategy(f"{name}+ridge", pool, uniform=0.7).sampler
         assert made.chances.uniform == 0.7 and made.name == name
     assert registry.strategy("docs-two-wave", uniform=0.7).sampler.uniform == 0.7
-    with pytest.raises(DesignError, match="with the same chance, so that there is nothing to mix"):
+    with pytest.raises(DesignError, match="with the same chance, so there is nothing to mix"):
         registry.strategy("docs-balanced+ridge", uniform=0.7)
     with pytest.raises(DesignError, match="above 0 and up to 1; got 2"):
         registry.strategy("docs-two-wave", uniform=2)
@@ -255,8 +255,8 @@ def test_the_share_of_equal_chances_by_name():
 def test_ranks_need_a_metric_of_known_direction():
     rng = np.random.default_rng(0)
     values = {"length": rng.normal(size=50), "mine": rng.normal(size=50)}
-    for names, told in (((), "has none"), (("length",), "of length it is not"),
-                        (("length", "mine"), "of length, mine it is not")):  # fmt: skip
+    for names, told in (((), "has none"), (("length",), "that of length is not"),
+                        (("length", "mine"), "that of length, mine is not")):  # fmt: skip
         pool = Pool(np.arange(50), {m: values[m] for m in names})
         with pytest.raises(DesignError, match=told):
             SimpleRandom(chances=BY_RANK).draw(pool, 5, rng=0)

@@ -731,7 +731,7 @@ def test_pools_are_called_by_their_system() -> None:
         (lambda p, g: fg.simulate(p, np.where(g > 4, np.nan, g)), DataError, "no finite score"),
         (lambda p, g: fg.simulate(p, {1: 2.0}), DataError, "have no score"),
         (lambda p, g: fg.simulate({"a": (p, g)}, g), DataError, "pairs"),
-        (lambda p, g: fg.simulate({}), DataError, "no pool"),
+        (lambda p, g: fg.simulate({}), DataError, "at least one pool"),
         (lambda p, g: fg.simulate([p]), DataError, "pairs"),
         (lambda p, g: fg.simulate(p, g, "docs-porp"), UnknownNameError, "docs-prop"),
         (lambda p, g: fg.simulate(p, g, [3]), FewgoldError, "got int"),

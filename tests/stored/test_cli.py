@@ -120,7 +120,7 @@ def test_the_pool_may_move_but_not_change(logs, tmp_path):
     rate("s.csv")
     (tmp_path / "logs").rename(tmp_path / "moved")
     gone = run("estimate", "s.csv", code=3)
-    assert "say where it is with --pool" in gone.stderr
+    assert "give its path with --pool" in gone.stderr
     moved = json.loads(run("estimate", "s.csv", "--pool", "moved", "--json").stdout)
     assert moved["n"] == 40
     other = table().iloc[::3].assign(judge=lambda t: t["judge"] + 1)

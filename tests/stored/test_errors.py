@@ -84,7 +84,7 @@ def test_row_groups_without_rows(tmp_path):
 
 
 def test_no_rows_at_all(tmp_path):
-    refused("pool is empty. Expected at least one", tmp_path, frame(0).astype({"id": str}))
+    refused("pool is empty; expected at least one", tmp_path, frame(0).astype({"id": str}))
 
 
 @pytest.mark.parametrize("value", [None, np.nan, np.inf, -np.inf])
@@ -97,7 +97,7 @@ def test_broken_metrics(tmp_path, value):
 def test_missing_ids_and_documents(tmp_path):
     part = frame()
     part.loc[3, "id"] = None
-    refused("ids are missing for 1 of 12 rows. Give every row one", tmp_path, part)
+    refused("ids are missing for 1 of 12 rows. Fill them in", tmp_path, part)
     part = frame()
     part.loc[[3, 4], "doc"] = None
     refused("documents are missing for 2 of 12 rows", tmp_path, part)
@@ -117,7 +117,7 @@ def test_ids_that_occur_twice(tmp_path, sampler, files):
 
 def test_ids_twice_in_different_documents_are_seen_by_top_ups(tmp_path):
     pool = open_pool(tmp_path, frame(8, id=list("abcdabcd"), doc=list("11112222")))
-    with pytest.raises(DataError, match=r"2 rows have them\. Ids must differ"):
+    with pytest.raises(DataError, match=r"2 rows have them\. Ids must be unique"):
         pool._without(["a"])
 
 
@@ -225,11 +225,11 @@ def test_what_pools_on_disk_cannot_do(tmp_path):
         SimpleRandom().draw(pool, 6, draws=2)
     with pytest.raises(DesignError, match="ByDocument, ByColumn or ByMetric; got"):
         Stratified(lambda p: p.ids).draw(pool, 6)
-    with pytest.raises(DesignError, match="allocation of your own"):
+    with pytest.raises(DesignError, match="custom allocation"):
         Stratified(allocation=lambda p, s: np.ones(4)).draw(pool, 6)
     with pytest.raises(DataError, match="unknown column 'topic'"):
         Stratified(ByColumn("topic")).draw(pool, 6)
-    with pytest.raises(DesignError, match="no order inside"):
+    with pytest.raises(DesignError, match="no inner order"):
         Systematic(ByMetric(), inside="m").draw(pool, 6)
     for bins in (-1, 13):
         with pytest.raises(DataError, match=f"bins must be from 1 to 12.*got {bins}"):

@@ -350,7 +350,7 @@ def test_chances_that_follow_a_history(files):
         sample = sampler.draw(pool, 60, rng=1)
         high = sample.pool.metrics["m"] > 0
         assert sample.design.inclusion[high].mean() > 1.5 * sample.design.inclusion[~high].mean()
-        with pytest.raises(DataError, match=r"this pool is on disk\. Take docs-balanced\+ridge"):
+        with pytest.raises(DataError, match=r"this pool is on disk\. Use docs-balanced\+ridge"):
             history.inform(pool)
 
 
@@ -379,7 +379,7 @@ def test_spreads_that_do_not_fit(tmp_path, change, message):
 
 def test_probabilities_that_are_none(tmp_path):
     frame().assign(p=np.linspace(-1, 3, 240)).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(DataError, match=r"between 0 and 1; those of 'p' lie from -1 to 3"):
+    with pytest.raises(DataError, match=r"between 0 and 1; those of 'p' range from -1 to 3"):
         len(StoredPool(tmp_path, **COLUMNS))
     with pytest.raises(UnknownNameError, match="unknown column 'q'"):
         StoredPool(tmp_path, **COLUMNS | {"spread": "q:probability"})
@@ -387,9 +387,11 @@ def test_probabilities_that_are_none(tmp_path):
 
 def test_what_is_refused_says_what_to_take(files):
     with StoredPool(files, **COLUMNS, texts=["doc"]) as pool:
-        with pytest.raises(DesignError, match=r"this pool is on disk\. Take docs-balanced"):
+        with pytest.raises(DesignError, match=r"this pool is on disk\. Use docs-balanced"):
             Incremental().draw(pool, 20)
-        with pytest.raises(DesignError, match=r"Name the column of your strata as that of the doc"):
+        with pytest.raises(
+            DesignError, match=r"name the column of your strata as the document column"
+        ):
             Balanced(by=ByColumn("doc")).draw(pool, 20)
     none = StoredPool(files, id="id", document="doc")
     with none, pytest.raises(DesignError, match=r"needs automatic metrics, .* or take docs-sys"):

@@ -235,7 +235,7 @@ def test_a_wrong_score_loses_nothing(campaign: Campaign, headers: dict[str, str]
     assert 'role="alert">1&#34;&gt;&lt;i&gt;0 is not a number.' in ann.text
     assert 'value="1&#34;&gt;&lt;i&gt;0"' in ann.text and "my &lt;words&gt;</textarea>" in ann.text
     ann.rate("5", comment="x" * 10_001)
-    assert ann.status == 400 and "10,001 characters; 10,000 is the most" in ann.text
+    assert ann.status == 400 and "10,001 characters; the limit is 10,000" in ann.text
     assert stored(campaign) == []
     ann.rate("5")
     assert ann.status == 200 and len(stored(campaign)) == 1
@@ -246,7 +246,7 @@ def test_broken_forms_get_a_sentence(campaign: Campaign) -> None:
     form = ann.form
     assert ann.post(score="5").status == 400 and "was not sampled in this campaign" in ann.text
     ann.post(segment=form["segment"], score="5")
-    assert ann.status == 400 and "This form is not whole" in ann.text
+    assert ann.status == 400 and "This form is incomplete" in ann.text
     assert ann.post("/skip").status == 400
     assert ann.post("/undo", what="skip", name="no").status == 400
     assert ann.post("/undo", what="answer", name="no").status == 200
@@ -270,7 +270,7 @@ def test_undo_shows_the_segment_with_its_answer(
     ann.post("/undo", **undo)
     assert ann.form["segment"] == first["segment"] and ann.form["form"] != first["form"]
     assert 'value="62.5"' in ann.text and "\nhm</textarea>" in ann.text
-    assert "You took back: 62.5" in ann.text and stored(campaign) == []
+    assert "Your earlier answer: 62.5" in ann.text and stored(campaign) == []
     ann.post("/undo", **undo)  # pressed twice: it takes back nothing else
     assert ann.form["segment"] == first["segment"]
     ann.look()  # loaded again
@@ -298,7 +298,7 @@ def test_skipped_ones_come_at_the_end(campaign: Campaign) -> None:
     ann.post("/skip", segment=skipped)
     for _ in range(5):
         ann.rate("50")
-    assert "You are through, but for what you skipped" in ann.text
+    assert "You have finished, except for what you skipped" in ann.text
     ann.post("/skipped")
     assert ann.form["segment"] == skipped
     ann.rate("50")
@@ -363,7 +363,7 @@ def test_links_give_no_other_rights(campaign: Campaign) -> None:
     assert campaign.desk.links() == {"ann": ann.token}
     form = ann.form
     campaign.desk.remove_rater("ann")
-    assert ann.look().status == 404 and "This link leads nowhere" in ann.text
+    assert ann.look().status == 404 and "This link does not work" in ann.text
     assert ann.post(**form, score="5").status == 404
     assert ann.post("/undo").status == ann.post("/skip").status == 404
     assert stored(campaign) == []
@@ -482,7 +482,9 @@ def test_one_form_asks_for_every_criterion(tmp_path: Path) -> None:
     assert ann.form["segment"] != first
     # Undo shows both again, and either may be changed.
     ann.post("/undo", **ann.undo_form)
-    assert ann.form["segment"] == first and "You took back: fluency 4, adequacy 62.5" in ann.text
+    assert (
+        ann.form["segment"] == first and "Your earlier answer: fluency 4, adequacy 62.5" in ann.text
+    )
     assert re.search(r'name="score-0" value="4" checked', ann.text)
     assert re.search(r'name="score-1"[^>]* value="62.5"', ann.text)
 

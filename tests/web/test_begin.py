@@ -169,9 +169,9 @@ def test_several_criteria_and_practice_begin_in_the_browser(
     assert "Name one or more" in owner.post(where, data=fields).text
     named = {"criterion-1": "fluency", "criterion-2": "accuracy", "criterion-2-scale": "mqm"}
     for wrong, sentence in [
-        ({"criterion-2": "fluency"}, "fluency is there twice"),
+        ({"criterion-2": "fluency"}, "fluency is given twice"),
         ({"criterion-2": "a:b"}, "without commas, colons"),
-        ({"criterion-2": "rater"}, "Every answer has a rater"),
+        ({"criterion-2": "rater"}, "Every answer already has a rater"),
         ({"criterion-2-scale": "five"}, "two ends such as 1-5"),
         ({"criterion-2-scale": "5-1"}, "two ends such as 1-5"),
         ({"criterion-2-better": "up"}, "Expected one of"),
@@ -238,7 +238,7 @@ def test_pairs_begin_in_the_browser(
         (two | {"sides-2": ""}, "choose two columns"),
         (two | {"sides-2": "answer_a"}, "choose two columns"),
         (two | {"sides-2": "nothing"}, "unknown column 'nothing'"),
-        (two | {"metrics": ["answer_a"]}, "chosen for two things"),
+        (two | {"metrics": ["answer_a"]}, "chosen twice"),
         ({"between-1": "question", "between-2": "answer_a"}, "choose the two texts as well"),
     ]:
         refused = owner.post(where, data=fields | wrong)
@@ -269,6 +269,41 @@ def test_pairs_begin_in_the_browser(
             row = frame.iloc[0]
             assert made.pool.system[0] == f"{row.model_a} vs {row.model_b}"
         assert made.waves[0].n == 15
+
+
+@pytest.mark.parametrize("column", ["judge_prob", "doubt"])
+@pytest.mark.parametrize("systems", [(), ("a", "b")])
+def test_a_column_of_the_uncertainty_makes_chances_uneven(
+    client: Client, app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str,
+    systems: tuple[str, ...],
+) -> None:  # fmt: skip
+    owner, frame = client(owner=True, app=app), table(systems=systems)
+    rng = np.random.default_rng(3)
+    frame["judge_prob"] = (1 / (1 + np.exp(-frame["comet"]))).round(4)
+    frame["doubt"] = rng.gamma(2.0, 1.0, len(frame)).round(3)
+    content = frame.to_csv(index=False).encode()
+    page = upload(owner, "outputs.csv", content)
+    key = key_of(page)
+    where = f"/begin/{key}/table"
+    fields = form_of(page.text, where)
+    assert fields["uncertainty"] == [""]
+    assert "Known:" in told(owner.post(where, data=fields | {"uncertainty": "none-such"}))
+    assert "must be a number" in told(owner.post(where, data=fields | {"uncertainty": "source"}))
+    page = owner.post(where, data=fields | {"uncertainty": column})
+    assert page.url.path.endswith("/plan"), told(page)
+    assert form_of(owner.get(where).text, where)["uncertainty"] == [column]
+    assert "docs-uneven+ridge (chosen)" in shown(page)
+    assert "docs-balanced+ridge" in shown(page)
+    fields = form_of(page.text, f"/begin/{key}/plan") | {"budget": "30", "scale": "0,100"}
+    owner.post(f"/begin/{key}/plan", data=fields)
+    page = owner.post(f"/begin/{key}/texts", data={"name": "Uneven", "go": "look"})
+    lines = commands(page)
+    page = owner.post(f"/begin/{key}/texts", data={"name": "Uneven"})
+    assert page.url.path == "/c/uneven/overview", told(page)
+    with same_by_commands(tmp_path, monkeypatch, lines, content, "uneven") as mine:
+        assert mine.settings.strategy == "docs-uneven+ridge"
+        assert np.ptp(mine.sample.design.inclusion) > 0.01
+        assert f"column {column}" in mine.settings.chances
 
 
 def test_two_campaigns_of_one_name_have_folders_of_their_own(
@@ -319,8 +354,8 @@ def test_the_doctor_speaks_and_columns_can_be_named(client: Client, app: FastAPI
     assert form_of(looked.text, where)["texts"] == ["source", "made"]
     assert "fewgold doctor 'odd <names>.csv' --id nr" in commands(looked)[0]
     for wrong, sentence in [
-        ({"id": ""}, "which column names the segments"),
-        ({"id": "made", "texts": ["source", "made"]}, "chosen for two things"),
+        ({"id": ""}, "which column has the ids of the segments"),
+        ({"id": "made", "texts": ["source", "made"]}, "chosen twice"),
         ({"document": "nothing"}, "Unknown column 'nothing'"),
         ({"metrics": ["nothing"]}, "Unknown column 'nothing'"),
     ]:
@@ -336,7 +371,7 @@ def test_ids_that_come_twice_are_refused_with_a_sentence(client: Client, app: Fa
     frame.loc[1, "id"] = frame.loc[0, "id"]
     page = upload(owner, "a.csv", frame.to_csv(index=False).encode())
     where = str(page.url.path)
-    assert "Must be mended" in page.text
+    assert "Must be fixed" in page.text
     refused = owner.post(where, data=form_of(page.text, where))
     assert refused.status_code == 400
     assert "s000" in told(refused)
@@ -349,7 +384,7 @@ def test_one_of_several_systems_may_be_chosen(client: Client, app: FastAPI, tmp_
     fields = form_of(page.text, where)
     assert fields["systems"] == ["one", "two", "three"]
     none = owner.post(where, data={k: v for k, v in fields.items() if k != "systems"})
-    assert "no system is ticked" in told(none).lower()
+    assert "no system is selected" in told(none).lower()
     page = owner.post(where, data=fields | {"systems": ["two"]})
     owner.post(f"/begin/{key}/plan", data=form_of(page.text, f"/begin/{key}/plan"))
     page = owner.post(f"/begin/{key}/texts", data={"name": "two"})
@@ -388,7 +423,7 @@ def tarred(name: str, content: bytes = b"", link: str = "") -> bytes:
         ("a.csv", b"id,human\n", "no rows"),
         ("a.csv", b"\x00\x01\x02" * 50, "a.csv"),
         ("a.csv", b"id,x,x\n1,2,3\n", "two columns are called 'x'"),
-        ("a.csv.gz", gzip.compress(b"id\n1\n" * 99)[:-9], "damaged or cut off"),
+        ("a.csv.gz", gzip.compress(b"id\n1\n" * 99)[:-9], "damaged or incomplete"),
         ("a.xlsx", b"PK\x03\x04 nothing", "a.xlsx"),
         ("a.parquet", b"PAR1", "a.parquet"),
         ("a.jsonl", b"[1", "a.jsonl"),
@@ -396,12 +431,12 @@ def tarred(name: str, content: bytes = b"", link: str = "") -> bytes:
         ("a.zip", b"PK\x03\x04 nothing", "a.zip"),
         ("a.zip", zipped(a=b"id\n1\n", b=b"id\n1\n"), "2 files and no folder of mt-metrics-eval"),
         ("a.zip", zipped(), "0 files"),
-        ("a.zip", zipped(**{"../evil.csv": b"id\n1\n"}), "leads elsewhere"),
-        ("a.zip", zipped(**{"/evil.csv": b"id\n1\n"}), "leads elsewhere"),
-        ("a.zip", zipped(**{"a\\..\\evil.csv": b"id\n1\n"}), "leads elsewhere"),
-        ("a.tgz", tarred("../evil.csv", b"id\n1\n"), "leads elsewhere"),
+        ("a.zip", zipped(**{"../evil.csv": b"id\n1\n"}), "leads outside"),
+        ("a.zip", zipped(**{"/evil.csv": b"id\n1\n"}), "leads outside"),
+        ("a.zip", zipped(**{"a\\..\\evil.csv": b"id\n1\n"}), "leads outside"),
+        ("a.tgz", tarred("../evil.csv", b"id\n1\n"), "leads outside"),
         ("a.tgz", tarred("evil.csv", link="/etc/passwd"), "0 files"),
-        ("", b"id\n1\n", "no file came"),
+        ("", b"id\n1\n", "no file was sent"),
     ],
     ids=[f"case{k}" for k in range(18)],
 )  # fmt: skip
@@ -566,7 +601,7 @@ def test_reading_takes_long_and_can_be_cancelled(
     progress = owner.get(f"{page.url.path}/progress")
     assert "1 of 3 parts" in progress.text
     stopped = owner.post(f"{page.url.path}/cancel")
-    assert "Stopping after the present part" in stopped.text
+    assert "Stopping after the current part" in stopped.text
     on.set()
     for _ in range(200):
         stopped = owner.get(page.url.path)
@@ -620,7 +655,7 @@ def test_the_expected_interval_is_that_of_the_outlook(client: Client, app: FastA
         assert "Expected" in wrong.text, field
         refused = owner.post(f"/begin/{key}/plan", data=fields | {field: value})
         assert refused.status_code == 400
-        assert "Waiting for a value" in refused.text
+        assert "Please correct" in refused.text
     other = {"scale": "other", "low": "5", "high": "1"}
     assert "Expected more than 5" in owner.post(f"/begin/{key}/plan", data=fields | other).text
 
@@ -639,7 +674,7 @@ def test_human_scores_of_another_scale_are_not_used(client: Client, app: FastAPI
         {"scale": "other", "low": "0", "high": "5000"},
     ):
         told = shown(owner.get(where, params=fields | other))
-        assert "are of another scale and are not used" in told, other
+        assert "are on a different scale and are not used" in told, other
         assert "This is a guess" in told
     own = shown(owner.get(where, params=fields | {"sd": "3"}))
     assert "It goes by scores that vary by 3" in own

@@ -266,7 +266,7 @@ def test_first_and_further_waves(tmp_path: Path) -> None:
         drawn = owner.post("/waves", data=send, follow_redirects=False)
         assert (drawn.status_code, drawn.headers["location"]) == (303, "/waves")
         again = owner.post("/waves", data=send)
-        assert again.status_code == 400 and "A wave was drawn since" in again.text
+        assert again.status_code == 400 and "A wave has been drawn since" in again.text
         assert "none is rated yet" in owner.get("/explore").text
         owner.post("/waves", data={"count": "10", "waves": "1"})
         for bad in ("0", "-3", "many", "1e3", "", "٣"):
@@ -290,7 +290,7 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
             "repeats": "first", "among": "median", "limits": "-5, 120", "question": f"{SCRIPT}?",
         }  # fmt: skip
         sent = owner.post("/explore/settings", data=form)
-        assert sent.status_code == 200 and "The settings are changed" in sent.text
+        assert sent.status_code == 200 and "The settings were changed" in sent.text
         assert SCRIPT not in sent.text
         with Campaign(tmp_path / "s") as now:
             found, journal = now.settings, now.store.journal()
@@ -302,9 +302,9 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
         owner.post("/explore/settings", data=form)
         assert len(campaign.store.journal()) == len(journal)  # nothing changed, nothing noted
         for name, value, said in (
-            ("limits", "0 to 10", "does not hold the answers"), ("limits", "nonsense", "nonsense"),
+            ("limits", "0 to 10", "outside the scale"), ("limits", "nonsense", "nonsense"),
             ("tolerance", "x", "must be a number"), ("tolerance", "1000", "half of the scale"),
-            ("confidence", "2", "Confidence must lie"), ("each", "0", "Each must be"),
+            ("confidence", "2", "Confidence must lie"), ("each", "0", "whole number"),
             ("repeats", "never", "Repeats must be one of"),
             ("question", " ", "The question"), ("higher_is_better", "up", "got"),
         ):  # fmt: skip

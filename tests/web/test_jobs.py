@@ -98,10 +98,10 @@ def _exhaust(_: Progress) -> None:
     ("work", "sentence"),
     [
         (_refuse, "the table has no rows."),
-        (_break, "This failed in a way that was not foreseen (ZeroDivisionError: by zero)."),
+        (_break, "This failed unexpectedly (ZeroDivisionError: by zero)."),
         (
             _exhaust,
-            "There is not enough memory for this. Take fewer draws, budgets or strategies.",
+            "There is not enough memory. Use fewer draws, budgets or strategies.",
         ),
     ],
 )

@@ -48,9 +48,9 @@ def test_each_stage_says_what_comes_next(client: Client, tmp_path: Path) -> None
         assert f'value="{goal["more"]}"' in page
         assert f"{named(path)} --more {goal['more']}" in html.unescape(page)
         made.change(tolerance=20.0)
-        assert shown() == "take the result away"
+        assert shown() == "download the result"
         made.change(each=2)
-        assert shown() == "have segments rated by further people"
+        assert shown() == "have segments rated by more people"
 
 
 def test_it_follows_by_itself_and_only_when_something_changed(

@@ -137,9 +137,7 @@ def test_the_main_numbers_are_those_of_the_library(client, sent):
     assert text(page, "mean") == number(posterior.mean, digits=4)
     assert text(page, "sd") == number(posterior.sd)
     low, high = posterior.interval(1 - level)
-    assert rows["Credible interval of the success rate"] == (
-        f"{number(low, digits=4)} to {number(high, digits=4)}"
-    )
+    assert rows["Its credible interval"] == (f"{number(low, digits=4)} to {number(high, digits=4)}")
 
 
 def test_whether_the_metric_helps(client):
@@ -187,7 +185,7 @@ def test_the_python_lines_give_the_numbers_of_the_page(client, sent):
     assert (text(page, "mean"), text(page, "sd")) == (number(mean, digits=4), number(sd))
     rows = dict(table(page, "results-table"))
     ends = " to ".join(number(end, digits=4) for end in next(shown))
-    assert rows["Credible interval of the success rate"] == ends
+    assert rows["Its credible interval"] == ends
     assert text(page, "power") == number(next(shown)[0])
     if v["items"]:
         mean, sd = next(shown)
@@ -270,8 +268,8 @@ def test_every_heat_map_agrees_with_its_python_lines(client, x, y):
 
 def test_an_axis_twice_is_refused_beside_its_field(client):
     page = get(client, "/plan/binary", x="rho", y="rho")
-    assert text_of(page, "error-y") == "Expected another than across."
-    assert "Waiting for a value that can be used: Down." in page
+    assert text_of(page, "error-y") == "Expected a different one from “Across”."
+    assert "Please correct: Down." in page
     assert text(page, "epsilon")
 
 
@@ -292,8 +290,8 @@ def text_of(page, identity):
         ({"rho": "0.3", "eta": "0.4"}, "eta", "ρ + η must be 1 or more; got 0.7", ""),
         ({"power": "0.01"}, "power", "more than γ/2 = 0.025", ""),
         ({"budget": "0"}, "budget", "got '0'", "results needed map"),
-        ({"metric_cost": "0"}, "metric_cost", "free rates without end", "results needed map"),
-        ({"items": "400"}, "items", "People rate 500 items already", "results needed map"),
+        ({"metric_cost": "0"}, "metric_cost", "free metric can rate without limit", "results needed map"),
+        ({"items": "400"}, "items", "Expected at least the 500 items that people rate", "results needed map"),
         ({"rates": "guessed"}, "rates", "Expected one of estimated, known", ""),
         ({"difference": "2"}, "difference", "from 0.0001 to 0.9999; got '2'", "results map split"),
     ],
@@ -321,7 +319,7 @@ def test_what_was_shown_stays_while_a_value_is_missing(client):
     ):
         kept = client.get(f"{path}?{bad}", headers=htmx)
         assert kept.headers["HX-Reswap"] == "none"
-        assert "Below are the numbers before." in text_of(kept.text, "headline")
+        assert "The numbers below are from before." in text_of(kept.text, "headline")
         assert "HX-Reswap" not in client.get(f"{path}?{unused}", headers=htmx).headers
 
 
@@ -461,7 +459,7 @@ def test_ratings_by_strategy_are_those_of_the_library(client, sent):
 def test_bad_values_of_scores(client):
     page = get(client, "/plan/scores", sd="0", known="guess")
     assert "got '0'" in text_of(page, "error-sd")
-    assert "Waiting for a value that can be used: Sd of the scores." in page
+    assert "Please correct: Spread of the scores (sd)." in page
     page = get(client, "/plan/scores", known="scale", low="3", high="3", sd="0")
     assert "more than 3, where the scale begins" in text_of(page, "error-high")
     # What is not used does not stand in the way.
@@ -540,9 +538,9 @@ def test_what_takes_long_gets_a_sentence(
     """These pages are open to everybody: nobody may keep the server busy for long."""
     large = {"human": "1000000", "metric": "1000000", "rho": "0.999", "eta": "0.999"}
     monkeypatch.setattr(pages, "_PATIENCE", 0.0)
-    assert "takes more than the 0 seconds" in get(client, "/plan/binary/map", x="paired", **large)
+    assert "takes longer than 0 seconds" in get(client, "/plan/binary/map", x="paired", **large)
     page = get(client, "/plan/binary/needed", **large)
-    assert "takes longer than a page has" in page and "ratings_needed" in page
+    assert "too slow for a page" in page and "ratings_needed" in page
     known = get(client, "/plan/binary/needed", **large, rates="known")
     assert "takes longer" not in known
 

@@ -48,7 +48,7 @@ def post(client: TestClient, path: str, **fields: Any) -> Any:
 def test_raters_are_added_and_removed(campaign: Campaign, owner: TestClient) -> None:
     page = owner.get("/raters")
     assert page.status_code == 200 and "There are no raters yet." in page.text
-    assert "No segments were drawn yet" in page.text
+    assert "No segments have been drawn yet" in page.text
     name = "Zoë <i> & 'co' %2F?"
     page = post(owner, "/raters", name=name)
     assert str(escape(name)) in page.text and "<i>" not in page.text
@@ -69,13 +69,13 @@ def test_bad_names_get_a_sentence_beside_the_field(
 ) -> None:
     page = post(owner, "/raters", name=name)
     assert page.status_code == 400 and campaign.desk.links() == {}
-    assert 'role="alert">A rater needs a name of 1 to 80 characters' in page.text
+    assert 'role="alert">A rater needs a name of 1 to 80 printable characters' in page.text
 
 
 def test_a_name_is_given_once(campaign: Campaign, owner: TestClient) -> None:
     post(owner, "/raters", name="ann")
     page = post(owner, "/raters", name="ann")
-    assert page.status_code == 400 and "There is a rater &#39;ann&#39; already" in page.text
+    assert page.status_code == 400 and "There is already a rater &#39;ann&#39;" in page.text
     assert 'value="ann"' in page.text and len(campaign.desk.links()) == 1
     assert post(owner, "/raters/remove", name="nobody").status_code == 400
     assert owner.get("/raters/remove?name=nobody").status_code == 400
@@ -121,10 +121,10 @@ def test_the_stopping_rule_announces_itself_to_the_owner_alone(
     stop = campaign.status().stop
     assert stop is not None and stop["fired"]
     page = owner.get("/raters").text
-    assert f"(kelly) says that it is enough: it fired after {stop['after']} ratings" in page
+    assert f"(kelly) fired after {stop['after']} ratings" in page
     assert "enough" not in owner.get(f"/rate/{token}").text
     campaign.add([Rating(i, 1, "ann") for i in wave.ids[150:]])
-    assert "Every sampled segment has the answers" in owner.get("/raters").text
+    assert "Every sampled segment has all its answers" in owner.get("/raters").text
 
 
 def test_the_goal_announces_itself_where_no_rule_applies(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_the_goal_announces_itself_where_no_rule_applies(tmp_path: Path) -> None
     page = owner.get("/raters").text
     from fewgold.report import number
 
-    assert f"as narrow as wanted: ± {number(goal['half_width'])}, and ± 3.00 was the goal" in page
-    assert "The pool holds no texts: raters see ids alone." in page
+    assert f"as narrow as wanted: ± {number(goal['half_width'])}, and the goal was ± 3.00" in page
+    assert "The pool has no texts, so raters only see ids." in page
 
 
 def test_strangers_see_nothing(campaign: Campaign) -> None:

@@ -166,7 +166,7 @@ def test_compare_says_what_the_command_line_says(owner: TestClient, demo_csv: Pa
         assert row[5] in ("yes", "not shown")
     groups = [row["group"] for row in told["ranking"]]
     assert [int(row[2]) for row in cells(text, "ranking")] == groups
-    assert "does not say that they are equal" in text
+    assert "does not mean that they are equal" in text
     restored = re.search(r'data-testid="restore" href="(.*?)"', text)
     assert restored
     again = owner.get(html.unescape(restored[1])).text
@@ -363,7 +363,7 @@ def test_nothing_of_an_upload_stays_on_the_disk(
     owner.post("/replay/forget", data={"data": key})
     gone = owner.get(f"/replay/table?data={key}")
     assert gone.status_code == 404
-    assert "This table is not here any more" in gone.text and "Upload it again" in gone.text
+    assert "This table is no longer here" in gone.text and "Upload it again" in gone.text
     assert 'href="/replay">Choose a table<' in gone.text
 
 
@@ -380,7 +380,7 @@ def test_without_a_table_one_is_chosen_first(owner: TestClient, page: str) -> No
         (
             "a.csv.gz",
             gzip.compress(b"id\n1\n", mtime=0)[:-9],
-            "the gzip file is damaged or cut off",
+            "the gzip file is damaged or incomplete",
         ),
         ("a.csv", b"", "Cannot read 'a.csv': it is empty"),
         ("a.csv", b"id,mqm\n", "Cannot read 'a.csv': it has no rows"),
@@ -389,7 +389,7 @@ def test_without_a_table_one_is_chosen_first(owner: TestClient, page: str) -> No
         ("a.jsonl", b"[1", "Cannot read 'a.jsonl'"),
         ("a.parquet", b"PAR1", "Cannot read 'a.parquet'"),
         ("a.xlsx", b"PK", "a.xlsx"),
-        ("", b"id\n1\n", "No file came"),
+        ("", b"id\n1\n", "No file was sent"),
     ],
 )
 def test_uploads_that_cannot_be_read(
@@ -404,13 +404,13 @@ def test_uploads_that_cannot_be_read(
 def test_a_form_without_a_file_is_told_so(owner: TestClient) -> None:
     answer = owner.post("/replay/upload", data={"file": "text"})
     assert answer.status_code == 400
-    assert "No file came" in answer.text
+    assert "No file was sent" in answer.text
 
 
 def test_tables_are_bounded(owner: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay_data, "MOST_ROWS", 10)
     frame = small()
-    assert "80 rows; 10 rows at most" in upload(owner, "a.csv", frame.to_csv().encode()).text
+    assert "80 rows; the limit is 10 rows" in upload(owner, "a.csv", frame.to_csv().encode()).text
     if pytest.importorskip("pyarrow"):
         buffer = io.BytesIO()
         frame.to_parquet(buffer)
@@ -468,11 +468,11 @@ def test_the_last_uploads_are_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) 
         ("compare", {"human": "nope"}, "Unknown column (human scores) 'nope'"),
         ("compare", {"human": ""}, "Which column holds the human scores?"),
         ("compare", {"system": ""}, "Which column holds the systems?"),
-        ("compare", {"metrics": "rater1"}, "'rater1' is chosen for two things"),
+        ("compare", {"metrics": "rater1"}, "'rater1' is chosen twice"),
         ("compare", {"correction": "x"}, "Unknown correction 'x'"),
         ("roc", {"adequate": ""}, "Scores run from 0 to"),
         ("roc", {"adequate": "few"}, "A cut is a sign and a number"),
-        ("roc", {"metrics": ""}, "No metric is ticked"),
+        ("roc", {"metrics": ""}, "No metric is selected"),
         ("roc", {"confidence": "1"}, "The confidence must be like 0.95 or 95%"),
     ],
 )
@@ -492,7 +492,7 @@ def test_bad_fields_get_a_sentence(
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"strategy": ""}, "No strategy is ticked"),
+        ({"strategy": ""}, "No strategy is selected"),
         ({"strategy": "magic+mean"}, "Unknown sampler 'magic'"),
         ({"draws": "501"}, "The number of draws must be a whole number from 2 to 500; got '501'"),
         ({"draws": "1e3"}, "The number of draws must be a whole number"),
@@ -531,7 +531,7 @@ def test_pages_import_no_code(
     answer = owner.post("/replay/simulate", data={**form, field: path})
     assert answer.status_code == 400
     told = html.unescape(answer.text)
-    assert "Pages import no code" in told and "hist_gradient_boosting" in told
+    assert "Pages do not import code" in told and "hist_gradient_boosting" in told
     assert "hostile_model" not in sys.modules
 
 

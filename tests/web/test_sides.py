@@ -64,7 +64,7 @@ def test_a_rater_compares_two_outputs(tmp_path: Path) -> None:
             page = told.text
         assert left == 4 and "Done. Thank you!" in page
         page = client.post(f"{link}/undo", data={"what": "answer", "name": answer["answer"]}).text
-        assert "You took back: both bad" in page
+        assert "Your earlier answer: both bad" in page
         bad = client.post(link, data={**hidden(page), "press": "best"})
         assert bad.status_code == 400 and "Press one of the buttons" in bad.text
         assert client.post(link, data={**hidden(bad.text), "press": "tie"}).status_code == 200

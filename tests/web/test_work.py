@@ -44,9 +44,9 @@ def test_raters_work_is_shown_and_held_items_are_handed_on(tmp_path: Path) -> No
         text = pages.get("/work").text
         assert re.findall(r'data-testid="answers">(\d+)<', text) == ["10", "10"]
         assert "12 s" in text and "16 s (median of 20)" in text
-        assert "10 items have two raters or more" in text and "% interval" in text
+        assert "10 items have two or more raters" in text and "% interval" in text
         assert "too narrow" in text  # of ten shared items
-        assert "fewgold work" in text and "Hand on all" in text
+        assert "fewgold work" in text and "Give all of them" in text
         assert pages.post("/work/hand-on", data={"rater": "ann"}).status_code == 200
         assert [h.rater for h in made.desk.held()] == ["bob"]
         assert pages.post("/work/hand-on", data={"all": "1"}).status_code == 200

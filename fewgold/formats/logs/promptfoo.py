@@ -73,7 +73,7 @@ class Promptfoo(LogFormat):
             return _done(found)
         whole = [r for _, r in rows if isinstance(r, Mapping)]
         prompts = _prompts((_place(r), _label(r)) for r in whole)
-        first: dict[str, str] = {}  # the test case with these variables that came first
+        first: dict[str, str] = {}  # the first test case with these variables
         for place, row in rows:
             if not isinstance(row, Mapping):
                 why = row if isinstance(row, str) else "is no object {…}."

@@ -87,7 +87,7 @@ def test_three_systems_are_ranked_by_two_raters(visit: Visit, tmp_path: Path) ->
             "() => document.querySelector('[data-testid=headline]').innerText.includes('36 rating')"
         )
         good(owner)
-        owner.click("text=Go on")
+        owner.click("text=Continue")
         owner.wait_for_url("**/texts")
         owner.fill("#question", "How good is this answer?")
         good(owner)
@@ -138,7 +138,7 @@ def test_three_systems_are_ranked_by_two_raters(visit: Visit, tmp_path: Path) ->
         owner.goto(f"{root}/waves")
         good(owner)
         owner.fill("#count", "8")
-        owner.click("text=Draw a further wave")
+        owner.click("text=Draw another wave")
         owner.wait_for_url("**/waves")
         assert "in 2 waves" in owner.inner_text("main")
         for page in (ann, bob):
@@ -217,7 +217,7 @@ def test_three_systems_in_pairs(visit: Visit, tmp_path: Path) -> None:
             "() => document.querySelector('[data-testid=headline]').innerText.includes('30 rating')"
         )
         good(owner)
-        owner.click("text=Go on")
+        owner.click("text=Continue")
         owner.wait_for_url("**/texts")
         owner.fill("#practice", "2")
         good(owner)
@@ -282,12 +282,12 @@ def test_two_criteria_with_practice(visit: Visit, tmp_path: Path) -> None:
             "() => document.querySelector('[data-testid=headline]').innerText.includes('6 rating')"
         )
         good(owner)
-        owner.click("text=Go on")
+        owner.click("text=Continue")
         owner.wait_for_url("**/texts")
         assert "Fluency (1 = worst, 5 = best)" in owner.inner_text("main")
         owner.fill("#instructions", "Read **all** of it.")
         owner.fill("#practice", "1")
-        owner.click("text=Show it")
+        owner.click("text=Update the preview")
         owner.wait_for_load_state("load")
         assert owner.locator(".card strong", has_text="all").count() == 1
         good(owner)
