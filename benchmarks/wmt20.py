@@ -193,7 +193,8 @@ def main() -> None:
             name, options.systems, budgets, options.draws, names, options.n_jobs, options.history,
             options.columns,
         )  # fmt: skip
-        print(f"{name}: error reduction over `random+mean` in %, {options.draws} draws per system\n")
+        draws = f"{options.draws} draws per system"
+        print(f"{name}: error reduction over `random+mean` in %, {draws}\n")
         show(cells)
 
 

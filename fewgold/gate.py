@@ -131,8 +131,8 @@ class Gate:
         if self.more >= left > 0:
             return f"Rating all {left} other segments would decide; fewer probably would not."
         return (
-            f"About {rounded(self.more)} more ratings would decide with a chance of "
-            f"{_POWER:.0%}, if the score is {self._value()} indeed."
+            f"About {rounded(self.more)} more ratings would decide with {_POWER:.0%} probability, "
+            f"if the score is really {self._value()}."
         )
 
     def _value(self) -> str:

@@ -148,10 +148,10 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
         f"This test set has {result['pool_size']:,} translated segments in {result['documents']} "
         f"documents. People give each a penalty from 0 (perfect) to 25, but only [bold]{n}[/bold] "
         f"can be rated. {len(result['metrics'])} automatic metrics are known for all. The data are "
-        "synthetic, so that here the true score is known too."
+        "synthetic, so the true score is known too."
     )
     out.print(f"\n[bold]One study[/bold], strategy [cyan]{name}[/cyan], seed {result['seed']}")
-    verdict = "holds the truth" if result["holds_truth"] else "misses the truth, as 1 in 20 may"
+    verdict = "covers the truth" if result["holds_truth"] else "misses the truth, as 1 in 20 may"
     for label, what in [
         ("estimate", f"[bold green]{study['value']:.2f}[/bold green]  from {n} ratings"),
         ("95% interval", f"{study['low']:.2f} to {study['high']:.2f}  ({verdict})"),
@@ -163,7 +163,7 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
     )
     wide = out.width >= 74
     texts = ["strategy", *(["chosen how; scored how"] if wide else [])]
-    table = _table(texts, ["typical\nerror", "worth\nratings", "holds\ntruth"])
+    table = _table(texts, ["typical\nerror", "worth\nratings", "covers\ntruth"])
     for row in result["strategies"]:
         table.add_row(
             row["strategy"],
@@ -183,7 +183,7 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
             ("corrected", "adjusted by the metrics of the segments nobody rated"),
             ("typical error", "how far the estimate is from the truth, on average"),
             ("worth ratings", f"how many plain random ratings would do as well as these {n}"),
-            ("holds truth", "how often the 95% interval contains the truth; 95% would be ideal"),
+            ("covers truth", "how often the 95% interval contains the truth; 95% would be ideal"),
         ],
     )
     out.print()
@@ -201,7 +201,7 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
         f"\n[bold]How certain is it?[/bold] 95% intervals of {PLAIN}; fewgold uses "
         f"[cyan]auto[/cyan]"
     )
-    table = _table(["interval", "promise"], ["half of\nits width", "holds\ntruth"])
+    table = _table(["interval", "promise"], ["half of\nits width", "covers\ntruth"])
     for row in result["intervals"]:
         width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
         table.add_row(row["bound"], row["kind"], width, holds)

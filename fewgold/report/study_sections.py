@@ -116,7 +116,7 @@ def top(study: StudyNumbers) -> list[Section]:
             promise(record["bound_kind"], study.level),
         ]
     share = f"{study.n / study.size:.1%}"
-    lines.append(f"From {study.n} rated of {study.size} segments ({share}).")
+    lines.append(f"Based on ratings of {study.n} of {study.size} segments ({share}).")
     what = study.what[:1].upper() + study.what[1:]
     whole = "" if what.startswith("Success") else f" of all {study.size} segments"
     if "segments" in what:
@@ -209,7 +209,7 @@ def diagnosed(study: StudyNumbers) -> Section:
     if len(study.correlations):
         caption = (
             f"Pearson's correlation over the pool, weighted as drawn, with its {study.level} "
-            "interval. A metric that is lower for better output has the other sign."
+            "interval. Metrics for which lower is better have the opposite sign."
         )
         shown = _short(study.correlations.head(ROWS), "metric")
         two: dict[str, Any] = dict.fromkeys(("r", "low", "high"), lambda v: fixed(v, 2))
@@ -263,13 +263,13 @@ def _weighted(study: StudyNumbers) -> Section:
     items = [
         ("weights", spread),
         ("effective sample size", f"{w['effective']:.4g} of {study.n}"),
-        ("variance by unequal weights", f"× {factor:.3g}"),
+        ("variance from unequal weights", f"× {factor:.3g}"),
         ("design effect, plain mean", "unknown" if effect is None else f"{effect:.2f}"),
     ]
     if study.documents is not None:
         d = study.documents
         each = f"{d['fewest']}" if d["fewest"] == d["most"] else f"{d['fewest']} to {d['most']}"
-        items.append(("ratings per document with ratings", each))
+        items.append(("ratings per rated document", each))
     return report.Facts("Weights and documents", items)
 
 
@@ -494,7 +494,7 @@ def _glance(study: StudyNumbers) -> Section:
     ]
     if study.documents is not None:
         items.append(
-            ("documents with ratings", f"{study.documents['sample']} of {study.documents['pool']}")
+            ("rated documents", f"{study.documents['sample']} of {study.documents['pool']}")
         )
     if study.saved.plain is not None and not study.plain:
         items.append(("as good as", f"about {rounded(study.saved.plain)} plain random ratings"))

@@ -50,7 +50,7 @@ def imports() -> None:
 
 def study() -> None:
     """From the demo's table to a number, as in the README."""
-    assert "holds the truth" in run("demo").stdout
+    assert "covers the truth" in run("demo").stdout
     run("demo", "--save", "data")
     run("select", "data/pool.csv", "--budget", "80", "--seed", "1", "-o", "sheet.csv")
     with open("data/human.csv", encoding="utf-8", newline="") as file:

@@ -170,7 +170,7 @@ def test_a_pool_with_nothing_but_ids() -> None:
     sample = Mean().select(small(), 20, rng=1)
     report = study_report(sample.rate(scores()[sample.indices]), Mean(), strategy="random+mean")
     assert "The pool has no automatic metrics" in report.markdown()
-    assert "documents reached" not in report.markdown()
+    assert "rated documents" not in report.markdown()
     assert report.to_dict()["documents"] is None
     assert report.html().count("<svg") == 2  # the estimate, and how it settled
 

@@ -291,7 +291,7 @@ def text_of(page, identity):
         ({"power": "0.01"}, "power", "more than γ/2 = 0.025", ""),
         ({"budget": "0"}, "budget", "got '0'", "results needed map"),
         ({"metric_cost": "0"}, "metric_cost", "rate without limit", "results needed map"),
-        ({"items": "400"}, "items", "at least the 500 items that people rate", "results needed map"),
+        ({"items": "400"}, "items", "at least the 500 items", "results needed map"),
         ({"rates": "guessed"}, "rates", "Expected one of estimated, known", ""),
         ({"difference": "2"}, "difference", "from 0.0001 to 0.9999; got '2'", "results map split"),
     ],
