@@ -27,6 +27,10 @@ def printed_tables(name: str) -> list[str]:
     return text.strip().split("\n\n")
 
 
+#: The verdict on a table that this run did not make begins with this; the reason follows.
+LEFT_OUT = "left out"
+
+
 class Item(NamedTuple):
     """A table or figure of a paper.
 
@@ -64,16 +68,23 @@ class Reproduction:
 
     @property
     def contents(self) -> pd.DataFrame:
-        """Every table and figure of the paper: what it shows, whether it is made, the verdict."""
+        """Every table and figure of the paper: what it shows, whether it is made, the verdict.
+
+        A table that this run did not make has the status ``left out``; the remark says why.
+        """
         import pandas as pd
 
         rows = []
         for entry in items(self._paper):
             said = [self._verdict(source) for source in entry.sources]
             verdict = "; ".join(dict.fromkeys(filter(None, said)))
-            if entry.status == "not possible":
-                verdict = "not possible"
-            rows.append((entry.item, entry.what, entry.status, verdict, entry.remark))
+            status, remark = entry.status, entry.remark
+            if status == "not possible":
+                verdict = status
+            elif verdict.startswith(LEFT_OUT):
+                status, _, remark = verdict.partition(": ")
+                verdict = status
+            rows.append((entry.item, entry.what, status, verdict, remark))
         return pd.DataFrame(rows, columns=["item", "shows", "status", "verdict", "remark"])
 
     @property
@@ -83,7 +94,7 @@ class Reproduction:
 
     @abstractmethod
     def _verdict(self, source: str) -> str:
-        """The verdict on one table or figure; empty if it was not made."""
+        """The verdict on one table or figure; if it was not made, why (see `LEFT_OUT`)."""
 
     def _listed(self) -> list[str]:
         """Lines of the summary: every table and figure with its verdict."""

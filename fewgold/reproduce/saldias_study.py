@@ -18,6 +18,7 @@ from fewgold.report.sections import figures_of
 from fewgold.reproduce.findings import (
     FAILS,
     HOLDS,
+    LEFT_OUT,
     Check,
     Claim,
     Reproduction,
@@ -426,9 +427,9 @@ class SaldiasReproduction(Reproduction):
         if source in FIGURES:
             source = FIGURES[source][0]
         if source == "table2" and source not in self.tables:
-            return "left out here (--incremental makes it)"
+            return f"{LEFT_OUT}: --incremental makes it"
         if source not in self.tables:
-            return "left out here: it needs the public files and budgets of 10, 30 or 50 %"
+            return f"{LEFT_OUT}: it needs the public files and budgets of 10, 30 or 50 %"
         if source in _DATA_TABLES:
             frame = self.tables[source]
             return f"{frame['agrees'].sum()} of {len(frame)} as printed"

@@ -295,6 +295,11 @@ def test_without_table_2_and_without_table_5(monkeypatch: pytest.MonkeyPatch) ->
     names = {f.name: f.verdict for f in made.findings}
     assert "incremental" not in names
     assert names["Hoeffding, R = 25"] == OPEN
+    listed = made.contents.set_index("item")
+    assert listed.loc["Table 2", ["status", "verdict"]].tolist() == ["left out", "left out"]
+    assert listed.loc["Table 2", "remark"] == "--incremental makes it"
+    assert listed.loc["Table 1", "status"] == "made"
+    assert "Table 2, incremental stratified sampling: left out (--incr" in made.summary()
 
 
 def test_what_it_refuses() -> None:
