@@ -76,14 +76,13 @@ def _study(ask: Callable[[Campaign], Any]) -> Any:
         texts={"output": np.array([f"text {k}" for k in numbers])},
     )  # fmt: skip
     language = np.where(segments % 2, "de", "ja")
-    with TemporaryDirectory() as folder:
-        with Campaign.create(
-            f"{folder}/s", pool, strategy="random", seed=1, segments=segments,
-            labels={"language": language},
-        ) as study:  # fmt: skip
-            study.select(40)
-            study.add(Rating(str(i), float(k * 7 % 5), "ann") for k, i in enumerate(pool.ids))
-            return ask(study)
+    with TemporaryDirectory() as folder, Campaign.create(
+        f"{folder}/s", pool, strategy="random", seed=1, segments=segments,
+        labels={"language": language},
+    ) as study:  # fmt: skip
+        study.select(40)
+        study.add(Rating(str(i), float(k * 7 % 5), "ann") for k, i in enumerate(pool.ids))
+        return ask(study)
 
 
 VERDICTS = pd.DataFrame({"ann": [0, 1] * 5, "llm": [1, 1] * 5})
