@@ -37,17 +37,24 @@ class Settings:
 
     Parameters
     ----------
-    name Name of the campaign.
+    name
+        Name of the campaign.
     strategy
         How segments are chosen and the score is estimated, such as ``docs-balanced+ridge``.
-    seed Random seed of the first wave; the seeds of later waves are derived from it.
+    seed
+        Random seed of the first wave; the seeds of later waves are derived from it.
     limits
         Ends of the rating scale, such as ``(0, 100)``. Answers outside are rejected.
     tolerance
         Half-width of the interval that is wanted.
-    confidence Confidence level of intervals. bound Method for the intervals; None for the
-    estimator's own. rule Stopping rule, for plain random samples: ``kelly`` or ``hall``. each
-    Number of raters per segment.
+    confidence
+        Confidence level of the intervals.
+    bound
+        Method for the intervals; None for the estimator's own.
+    rule
+        Stopping rule, for plain random samples: ``kelly`` or ``hall``.
+    each
+        Number of raters per segment.
     repeats
         Which answer counts if a rater rates a segment twice: ``last``, ``first`` or ``mean``.
     among
@@ -72,9 +79,12 @@ class Settings:
         ``"fluency:1-5"``. The first one leads: ``limits``, ``higher_is_better``, the tolerance, the
         stopping rule, checks, adjudication and strategies that learn use it.
     systems
-        The systems to compare, if the campaign has outputs of several; see `Campaign.of`. shared
-        Whether these are rated on the same segments. Otherwise each has a sample of its own. second
-        Share of the sampled segments, chosen at random, that get one rater more than ``each``. hold
+        The systems to compare, if the campaign has outputs of several; see `Campaign.of`.
+    shared
+        Whether these are rated on the same segments. Otherwise each has a sample of its own.
+    second
+        Share of the sampled segments, chosen at random, that get one rater more than ``each``.
+    hold
         Seconds for which a segment is kept for the rater who got it. After that it goes to the next
         rater, but a late answer is stored all the same.
     check_every
@@ -95,8 +105,9 @@ class Settings:
         score is then 1 if the first is better, −1 if the second is, and 0 for a tie or if both are
         bad. Its mean is the net preference for the first.
     practice
-        Number of items that a new rater practises on before the first one that counts. fingerprint,
-        created_at, version Fingerprint of the pool, time of creation, and version of fewgold.
+        Number of items that a new rater practises on before the first one that counts.
+    fingerprint, created_at, version
+        Fingerprint of the pool, time of creation, and version of fewgold.
     """
 
     name: str

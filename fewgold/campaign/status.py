@@ -29,24 +29,38 @@ class Status:
 
     Parameters
     ----------
-    name, strategy, confidence As in the settings. pool_size, sampled, rated Numbers of segments in
-    the pool, in the sample, and in the sample with an answer.
+    name, strategy, confidence
+        As in the settings.
+    pool_size, sampled, rated
+        Number of segments in the pool, in the sample, and in the sample with an answer.
     unrated
         Ids of sampled segments without an answer, in the order of drawing.
     waves
         Every draw.
-    answers, raters, each, incomplete Number of answers that count, how many each rater gave, how
-    many raters a segment should have, and how many sampled segments have fewer. changed Number of
-    segments that somebody rated twice with different scores. set_aside, adoptable, rejected Number
-    of answers that do not count, by reason; how many of these are about segments that have since
-    been sampled; and number of rows that could not be read. estimate The estimate so far in plain
-    values, or None. goal The tolerance, the half-width so far, and roughly how many ratings it
-    takes; or None. stop What the stopping rule says, for plain random samples with a tolerance; or
-    None. notes What to know and what to do. criteria With several criteria: how many segments are
-    rated on each, and the estimates so far. systems With several systems: the progress of each, and
-    its estimate so far. The counts above are then numbers of outputs, and ``pool_size`` is the
-    number of segments. comparison The comparison of the systems so far: ranking, differences, and
-    how many more segments would separate those that are not told apart; or None.
+    answers, raters, each, incomplete
+        Number of answers that count, how many each rater gave, how many raters a segment should
+        have, and how many sampled segments have fewer.
+    changed
+        Number of segments that somebody rated twice with different scores.
+    set_aside, adoptable, rejected
+        Number of answers that do not count, by reason; how many of these are about segments that
+        have since been sampled; and number of rows that could not be read.
+    estimate
+        The estimate so far in plain values, or None.
+    goal
+        The tolerance, the half-width so far, and roughly how many ratings the goal takes; or None.
+    stop
+        What the stopping rule says, for plain random samples with a tolerance; or None.
+    notes
+        Sentences about what is unusual or missing, and what to do.
+    criteria
+        With several criteria: how many segments are rated on each, and the estimates so far.
+    systems
+        With several systems: the progress of each, and its estimate so far. The counts above are
+        then numbers of outputs, and ``pool_size`` is the number of segments.
+    comparison
+        The comparison of the systems so far: ranking, differences, and how many more segments would
+        separate those that cannot be told apart yet; or None.
     """
 
     name: str

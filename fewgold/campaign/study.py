@@ -176,7 +176,10 @@ class Campaign:
         gaps
             What to do about chosen outputs without an answer. ``wait``: refuse. ``at-random``:
             assume that they are missing at random and compare pairs on the segments that both have.
-            waves Use the first waves only. criterion One of several criteria; by default the first.
+        waves
+            Use the first waves only.
+        criterion
+            One of several criteria; by default the first.
         options
             As in `fewgold.comparison.compare`: ``target``, ``unit``, ``correction``, ``level``,
             ``higher_is_better``, ``control``, ``adjust_raters``.
@@ -471,11 +474,15 @@ class Campaign:
             What to do about sampled segments without an answer. ``wait``: refuse. ``at-random``:
             assume that they are missing at random, with a warning; last waves with few answers or
             none are left out. ``bounds``: assume nothing; they may have any score on the scale.
-            estimator Another estimator than the strategy's own. cut Such as ``"<= 0"``: estimate
-            the share of segments with such a score. waves Use the first waves only, for example
-            those before a wave that is not rated yet. They represent the pool by themselves.
-            criterion One of several criteria; by default the first. `estimates` returns all of
-            them.
+        estimator
+            Another estimator than the strategy's own.
+        cut
+            Estimate the share of segments whose score satisfies a condition, such as ``"<= 0"``.
+        waves
+            Use the first waves only, for example those before a wave that is not rated yet. They
+            represent the pool by themselves.
+        criterion
+            One of several criteria; by default the first. `estimates` returns all of them.
         """
         if gaps == "at-random" and waves is None:
             waves = waves_to_use(self)

@@ -39,11 +39,19 @@ class Work:
         Every attention check that was answered.
     agreement
         Agreement (Krippendorff's α) on the first segments with two raters and on more and more of
-        them. The last row is for all. seconds Median time of an answer in seconds; NaN if unknown.
-        timed Number of answers whose time is known. per_cost Median time per unit of cost, if
-        segments have a cost. left Approximate time that the remaining answers will take, in
-        seconds; NaN if unknown. held Segments that raters have opened or left without an answer.
-        confidence Confidence level of intervals.
+        them. The last row is for all.
+    seconds
+        Median time of an answer in seconds; NaN if unknown.
+    timed
+        Number of answers whose time is known.
+    per_cost
+        Median time per unit of cost, if segments have a cost.
+    left
+        Approximate time that the remaining answers will take, in seconds; NaN if unknown.
+    held
+        Segments that raters have opened or left without an answer.
+    confidence
+        Confidence level of the intervals.
     """
 
     raters: pd.DataFrame
@@ -67,13 +75,15 @@ class Work:
         """One row per rater.
 
         ================  ========================================================================
-        ``answers`` number of answers that count, to ``segments`` different segments ``seconds``
-        median time of an answer; ``quarter`` and ``three_quarters`` are the quartiles ``repeats``
-        segments shown again; ``same`` is the share with the same score, ``same_low`` to
-        ``same_high`` its interval, ``off`` the mean distance ``known`` segments whose answer is
-        known; ``right`` is the share answered correctly, ``right_low`` to ``right_high`` its
-        interval ``skipped`` segments and checks skipped ``held`` segments opened or left without an
-        answer
+        ``answers``       number of answers that count, about ``segments`` different segments
+        ``seconds``       median time of an answer; ``quarter`` and ``three_quarters`` are the
+                          quartiles
+        ``repeats``       segments shown again; ``same`` is the share with the same score,
+                          ``same_low`` to ``same_high`` its interval, ``off`` the mean distance
+        ``known``         segments whose answer is known; ``right`` is the share answered
+                          correctly, ``right_low`` to ``right_high`` its interval
+        ``skipped``       segments and checks that the rater skipped
+        ``held``          segments opened or left without an answer
         ================  ========================================================================
         """
         return self.raters.copy()

@@ -46,10 +46,15 @@ def create_app(
         A campaign to annotate and to explore.
     folder
         A folder of campaigns instead, in which new ones can be begun. Without either, there are
-        only the pages for planning. token Secret of the owner; a new one by default. It is
-        ``app.state.site.token``. hosts Host names under which the server answers. port Port of the
-        server, which distinguishes its cookie from others on the same machine. secure True behind
-        HTTPS: the cookie is then sent over HTTPS only.
+        only the pages for planning.
+    token
+        Secret of the owner; a new one by default. It is ``app.state.site.token``.
+    hosts
+        Host names under which the server answers.
+    port
+        Port of the server, which distinguishes its cookie from others on the same machine.
+    secure
+        True behind HTTPS: the cookie is then sent over HTTPS only.
     """
     path = None if campaign is None else Path(campaign)
     given = token or secrets.token_urlsafe(24)
