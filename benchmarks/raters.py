@@ -85,7 +85,7 @@ def crowd_kit() -> dict[str, Chances]:
             told.fit(pd.DataFrame({"task": task, "worker": worker, "label": answers}))
             table = told.probas_.reindex(columns=[0, 1]).fillna(0.0)
             chance = np.asarray(table.loc[np.arange(len(labels)), 1], dtype=np.float64)
-            if votes:  # shares of votes, which are no chances
+            if votes:  # shares of votes, not probabilities
                 chance = np.asarray(told.labels_.loc[np.arange(len(labels))], dtype=np.float64)
             return chance
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -88,12 +89,18 @@ class Cut:
         return f"{self.sign} {repr(float(self.at)).removesuffix('.0')}"
 
 
-def binary(scores: Any, what: str, hint: str) -> BoolArray:
-    """Convert scores of 0 and 1 to booleans; other values raise an error that ends in ``hint``."""
+def binary(scores: Any, what: str, hint: str | Mapping[str, str]) -> BoolArray:
+    """Convert scores of 0 and 1 to booleans; other values raise an error that ends in ``hint``.
+
+    The hint may be one for each audience, as in `FewgoldError`.
+    """
     array = np.asarray(scores)
     if array.dtype == bool:
         return array
     bad = ~((array == 0) | (array == 1))
     if bad.any():
-        raise DataError(f"{what} must be 0 or 1; got {float(array[bad].flat[0]):.6g}. {hint}")
+        raise DataError(
+            f"{what} must be 0 or 1; got {float(array[bad].flat[0]):.6g}.",
+            hints={"python": hint} if isinstance(hint, str) else hint,
+        )
     return np.asarray(array == 1)

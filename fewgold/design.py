@@ -39,7 +39,7 @@ class DesignKind(StrEnum):
     SYSTEMATIC = "systematic"
     BALANCED = "balanced"
     CLUSTERS = "clusters"
-    #: With chances that differ between segments, but without spreading documents or metrics.
+    #: With chances that differ between segments, but without balancing documents or metrics.
     UNEVEN = "uneven"
     ADAPTIVE = "adaptive"
     WAVES = "waves"
@@ -127,7 +127,7 @@ class Design:
     strata
         (..., n) stratum that each segment was drawn from, if groups had to be collapsed.
     unbiased
-        False for printed forms that are known to be biased.
+        False for formulas that are biased as printed in a paper.
     gaps
         True if only some of the drawn segments were rated, which are treated as a second phase of
         random sampling. Guaranteed bounds refuse such samples.

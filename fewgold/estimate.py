@@ -261,7 +261,7 @@ class LinearEstimate:
         return np.asarray(mean), np.asarray(square)
 
     def _square(self) -> FloatArray:
-        """Sum of the squared `deviations` where all ratings count alike: in fewer passes."""
+        """Sum of the squared `deviations` where all ratings count alike, in fewer passes."""
         design = self.design
         plain = self.g_weights is None
         left = design._centred(self.residuals[..., None, :]) if plain else self._counting()
@@ -272,7 +272,7 @@ class LinearEstimate:
         return np.asarray(square * np.square(design._scale[..., 0] * design._root_bessel[..., 0]))
 
     def deviations(self, design: Design | None = None) -> FloatArray:
-        """Scaled deviations of the drawn units, (..., u), which show bounds the scores' shape.
+        """Scaled deviations of the drawn units, (..., u), which show bounds how skewed scores are.
 
         Their squares sum to the variance, apart from the degrees of freedom used by slopes.
         ``design`` is an alternative design for the same ratings, such as one without groups.
@@ -336,7 +336,7 @@ class LinearEstimate:
         They are all equal, or equal within each stratum, or exactly predicted by the metrics.
         """
         scores = self.ratings.scores
-        # Mostly the first few ratings and the spread of all of them tell.
+        # Usually the first few ratings, or the spread of all, already give the answer.
         few = (scores[..., :1] == scores[..., 1:9]).all(-1)
         if not few.any() and np.min(self.se) > 1e-10 * np.ptp(scores):
             return np.asarray(few)

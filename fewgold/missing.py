@@ -238,7 +238,7 @@ class PartialRatings:
     def findings(self) -> tuple[str, ...]:
         """Evidence against missing at random, in sentences; empty if there is none.
 
-        A missing end of the list is no such evidence for a simple random sample in the order of
+        Gaps at the end of the list are no such evidence for a simple random sample in the order of
         drawing: its first part is a random sample too.
         """
         frame, found = self.diagnosis(), []

@@ -29,6 +29,30 @@ from fewgold.io.columns import known_orientation
 _ROOM = 10**7  # most characters for a fixed-width column of texts
 
 
+def lacks_documents() -> DataError:
+    """The error for a pool without documents."""
+    return DataError(
+        "this needs documents, and the pool has none.",
+        hints={
+            "python": "Name their column (document=…), or take another strategy.",
+            "cli": "Name their column with --document, or take another strategy.",
+            "web": "Choose their column, or another strategy.",
+        },
+    )
+
+
+def lacks_metrics() -> DataError:
+    """The error for a pool without metrics."""
+    return DataError(
+        "this needs automatic metrics, and the pool has none.",
+        hints={
+            "python": "Name their columns (metrics=[…]), or take another strategy.",
+            "cli": "Name their columns with --metrics, or take another strategy.",
+            "web": "Choose their columns, or another strategy.",
+        },
+    )
+
+
 class Population(Protocol):
     """The interface of every pool: segments to draw from, in memory or on disk.
 
@@ -280,10 +304,7 @@ class Pool:
     def codes(self) -> IntArray:
         """The document of each segment as a whole number."""
         if self.documents is None:
-            raise DataError(
-                "this needs documents, and the pool has none. Name their column "
-                "(document=…, or --document on the command line) or take another strategy."
-            )
+            raise lacks_documents()
         return codes_of(self.documents)
 
     @cached_property
@@ -307,10 +328,7 @@ class Pool:
             if name not in self.metrics:
                 raise UnknownNameError("metric", name, self.metrics)
         if not chosen:
-            raise DataError(
-                "this needs automatic metrics, and the pool has none. Name their columns "
-                "(metrics=[…], or --metrics on the command line) or take another strategy."
-            )
+            raise lacks_metrics()
         return np.stack([self.metrics[name] for name in chosen])
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:

@@ -216,8 +216,11 @@ def weighted_mean(
     if not isinstance(made, LinearEstimate):
         raise DataError(
             f"{estimator.name} gives a posterior for the whole pool only, not for parts of it. "
-            "Take a linear estimator such as ridge or mean; for slices of 0 and 1 use fewgold "
-            "alpha --by."
+            "Take a linear estimator such as ridge or mean.",
+            hints={
+                "python": "For slices of 0 and 1 use fewgold.bayes.success_rates.",
+                "cli": "For slices of 0 and 1 use fewgold alpha --by.",
+            },
         )
     if cells is not None:
         cells = codes_of(np.where(omega > 0, cells, -1))
@@ -283,8 +286,11 @@ def _weights(sample: Sample, weights: Any) -> FloatArray:
         raise DataError("parts of the pool are estimated one study at a time: ratings.draw(k).")
     if not sample.pool._rows_in_memory:
         raise DataError(
-            "slices and weights need every segment of the pool in memory, and this pool is on "
-            "disk. Load it with --engine memory (Pool.from_file)."
+            "slices and weights need every segment of the pool in memory, but this one is on disk.",
+            hints={
+                "python": "Load it with Pool.from_file.",
+                "cli": "Select with --engine memory, so that it is loaded.",
+            },
         )
     omega = np.asarray(weights, dtype=np.float64)
     size = len(sample.pool)

@@ -229,10 +229,10 @@ class Sample:
         in_order: bool = False,
         overwrite: bool = False,
     ) -> Path:
-        """Write a sheet for the raters, and a side file that says how the segments were drawn.
+        """Write a sheet for the raters, and a design file that says how the segments were drawn.
 
         The sheet has ids, documents, texts and an empty column; no metrics and no system. Fill it
-        in, and read it with `Ratings.from_sheet` or ``fewgold estimate``. The side file
+        in, and read it with `Ratings.from_sheet` or ``fewgold estimate``. The design file
         ``<path>.design.json`` holds the design and the pool (without its texts), so that nothing
         else is needed; for a pool on disk it holds only the fingerprint.
 
@@ -253,7 +253,7 @@ class Sample:
         Returns
         -------
         Path
-            The side file.
+            The design file.
 
         Examples
         --------
@@ -285,9 +285,9 @@ class Sample:
         path
             The sheet.
         pool
-            The pool, if it is not where the side file says. A different pool is refused.
+            The pool, if it is not where the design file says. A different pool is refused.
         design
-            The side file, if it is not beside the sheet.
+            The design file, if it is not beside the sheet.
         """
         found: Sample = _sheets().sample_of(path, pool, design)[1]
         return found
@@ -486,7 +486,7 @@ class Ratings:
         path
             The sheet, its rows in any order.
         pool
-            The pool, if it is not where the side file says. A different pool is refused.
+            The pool, if it is not where the design file says. A different pool is refused.
         human
             The column of scores, if not the one that was written empty; several are averaged.
         id
@@ -494,7 +494,7 @@ class Ratings:
         limits
             Ends of the scale, such as ``(0, 25)``.
         design
-            The side file, if it is not beside the sheet.
+            The design file, if it is not beside the sheet.
         """
         sheets = _sheets()
         record, sample = sheets.sample_of(path, pool, design)

@@ -1,7 +1,7 @@
 """Blind sheets for several systems on the same segments: raters cannot tell the systems apart.
 
 One row per chosen segment and system, in random order within the segment, with meaningless ids. The
-side file holds the key, with which `fewgold compare` joins the scores.
+design file holds the key, with which `fewgold compare` joins the scores.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEGMENT, _JOIN = "segment", "segment and system"
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """What a side file of several systems says: the pool's table, the sample and the key."""
+    """What a design file of several systems says: the pool's table, the sample and the key."""
 
     table: pd.DataFrame
     columns: Mapping[str, Any]
@@ -113,7 +113,7 @@ def save_shared(
     criteria: Sequence[Criterion] = (),
     **options: Any,
 ) -> Path:
-    """Write the blind sheet and its side file; further ``options`` as in `sheets.save_sample`.
+    """Write the blind sheet and its design file; further ``options`` as in `sheets.save_sample`.
 
     ``seed`` decides the order of the systems within each segment.
     """
@@ -155,7 +155,7 @@ def save_shared(
 
 
 def load_shared(path: str | Path | sheets.Record, pool_path: str | Path | None = None) -> Shared:
-    """Load from its side file what is needed to read a sheet of several systems."""
+    """Load from its design file what is needed to read a sheet of several systems."""
     record = sheets.read_record(path)
     if "systems" not in record:
         raise DataError(

@@ -1,7 +1,7 @@
-"""A drawn sample on disk: a sheet for the raters, and a side file that says how it was drawn.
+"""A drawn sample on disk: a sheet for the raters, and a design file that says how it was drawn.
 
 The sheet shows what raters need and nothing that could influence them: no metrics, no system, and
-the order of drawing only on request. The side file ``<sheet>.design.json`` holds the rest, with
+the order of drawing only on request. The design file ``<sheet>.design.json`` holds the rest, with
 exact floats.
 """
 
@@ -49,7 +49,7 @@ _WHOLE = {"group": "groups", "unit": "units", "stratum": "strata", "document": "
 
 
 def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
-    """A design as a record, with one entry per segment in the order of drawing."""
+    """A design as plain values, with one entry per segment in the order of drawing."""
     columns = {"id": [str(i) for i in pool.ids[indices]], "index": indices.tolist()}
     for key, name in (_FLOATS | _WHOLE).items():
         if getattr(design, name) is not None:
@@ -123,7 +123,7 @@ ID, DOCUMENT, SCORE = "id", "document", "score"
 
 
 def design_path(path: str | Path) -> Path:
-    """Path of the side file of a sheet."""
+    """Path of the design file of a sheet."""
     return Path(f"{path}.design.json")
 
 
@@ -198,7 +198,7 @@ def with_added(pool: Pool, added: Mapping[str, Any] | None) -> Pool:
 
 
 def as_recorded(table: Any, columns: Mapping[str, Any]) -> Any:
-    """The table with column names as in a side file: old files may have spaces around names.
+    """The table with column names as in a design file: old files may have spaces around names.
 
     Ids made of several columns, and paths into nested cells, are columns as well.
     """
@@ -236,7 +236,7 @@ def save_sample(
     criteria: Sequence[Criterion] = (),
     given_criteria: CriteriaRatings | None = None,
 ) -> Path:
-    """Write the sheet to rate and its side file, and return the path of the side file.
+    """Write the sheet to rate and its design file, and return the path of the design file.
 
     Parameters
     ----------
@@ -249,13 +249,13 @@ def save_sample(
     columns
         The roles of the pool's columns, as in `Pool.from_table`, to build the pool again.
     pool_path
-        The pool's file, stored relative to the side file; for a pool on disk, its paths.
+        The pool's file, stored relative to the design file; for a pool on disk, its paths.
     score
         Name of the empty column.
     budget
         The requested budget, for the record.
     design
-        Path of the side file, if not beside the sheet.
+        Path of the design file, if not beside the sheet.
     in_order
         List the segments in the order of drawing, to be rated from the top and stopped early.
     overwrite
@@ -292,8 +292,11 @@ def save_sample(
     for target in targets:
         if target.exists() and not overwrite:
             raise DataError(
-                f"{str(target)!r} exists and may hold ratings. Choose another name, or overwrite "
-                "it with --force (overwrite=True)."
+                f"{str(target)!r} exists and may hold ratings.",
+                hints={
+                    "python": "Choose another name, or overwrite it (overwrite=True).",
+                    "cli": "Choose another name, or overwrite it with --force.",
+                },
             )
     separator = "\t" if name.lower().endswith(".tsv") else ","
     columns_to_fill = [c.name for c in criteria] or [score]
@@ -361,7 +364,7 @@ def to_sheet(
     in_order: bool = False,
     overwrite: bool = False,
 ) -> Path:
-    """`Sample.to_sheet`: as `save_sample`, with a pool in memory kept in the side file."""
+    """`Sample.to_sheet`: as `save_sample`, with a pool in memory kept in the design file."""
     pool = sample.pool
     sampler = sample.info.sampler or sample.design._label.replace(" ", "-")
     estimator = estimator or ("ridge" if pool.metrics else "mean")
@@ -389,7 +392,7 @@ def _plain_labels(values: Any) -> list[Any]:
 def sample_of(
     path: str | Path, pool: Population | None = None, design: str | Path | None = None
 ) -> tuple[Record, Sample]:
-    """The side file of a sheet and its sample; the pool is located unless it is given."""
+    """The design file of a sheet and its sample; the pool is located unless it is given."""
     record = read_record(design_path(path) if design is None else design)
     return record, load_sample(record, load_pool(record) if pool is None else pool)
 
@@ -459,9 +462,9 @@ def _masked(pool: Pool, place: Any) -> tuple[Any, ...]:
 
 
 class Record(dict[str, Any]):
-    """The fields of a side file, and the path that it was read from.
+    """The fields of a design file, and the path that it was read from.
 
-    Read it once with `read_record` and pass it to any function that takes the path of a side file.
+    Read it once with `read_record`, and pass it to any function that takes the path of the file.
     """
 
     def __init__(self, path: Path, fields: Mapping[str, Any]) -> None:
@@ -470,7 +473,7 @@ class Record(dict[str, Any]):
 
 
 def read_record(path: str | Path | Record) -> Record:
-    """The side file as written by `save_sample`, its schema checked; a `Record` as it is."""
+    """The design file as written by `save_sample`, its schema checked; a `Record` as it is."""
     if isinstance(path, Record):
         return path
     try:
@@ -489,8 +492,8 @@ def read_record(path: str | Path | Record) -> Record:
     if schema != SCHEMA:
         raise DataError(
             f"{str(path)!r} has the schema {schema!r}; this version of fewgold ({__version__}) "
-            f"reads {SCHEMA!r}. Give the .design.json file of a sample, and the fewgold that "
-            "wrote it."
+            f"reads {SCHEMA!r}. Give the .design.json file of a sample, or use the version of "
+            "fewgold that wrote it."
         )
     return Record(Path(path), record)
 
@@ -499,7 +502,7 @@ def commands(sheet: str | Path, pool: str | None = None, record: Record | None =
     """The shell commands that draw the segments of a sheet again, one line per wave.
 
     Paths are relative if ``sheet`` is. ``pool`` is the pool's new path if it has moved; ``record``
-    is the side file if already read.
+    is the design file if already read.
     """
     side = design_path(sheet)
     record = read_record(side) if record is None else record
@@ -523,7 +526,7 @@ def commands(sheet: str | Path, pool: str | None = None, record: Record | None =
 
 
 def _recorded_options(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of ``fewgold select``, as far as a side file without them shows."""
+    """The options of ``fewgold select``, as far as a design file without them shows."""
     columns, options = record["pool"]["columns"], {"--strategy": record["strategy"]}
     if record["given"] is None:
         for role in ("id", "document", "cost", "system", "order"):
@@ -558,7 +561,7 @@ def load_pool(
     engine: Engine | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Population:
-    """Load the pool that a side file describes, from its recorded path or from ``pool_path``.
+    """Load the pool that a design file describes, from its recorded path or from ``pool_path``.
 
     A pool on disk is opened and stays on disk, read by ``engine`` (by default the recorded one).
     ``tell`` is called with warnings about its file.
@@ -592,7 +595,7 @@ def pool_table(
     pool_path: str | Path | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> pd.DataFrame:
-    """Open the table from which a side file's pool was built; ``tell`` is called with warnings."""
+    """Open the table that the pool of a design file was built from; ``tell`` gets warnings."""
     record = read_record(path)
     with intact(record.path):
         stored, held = record["pool"]["path"], record["pool"].get("table")
@@ -609,7 +612,7 @@ def pool_table(
 
 
 def load_sample(path: str | Path | Record, pool: Population) -> Sample:
-    """Load the sample of a side file; refuses a pool other than the one it was drawn from."""
+    """Load the sample of a design file; refuses a pool other than the one it was drawn from."""
     record = read_record(path)
     with intact(record.path):
         check_pool(record["pool"], pool)
@@ -695,7 +698,7 @@ def read_partial(
 
 
 def criteria_of(record: Mapping[str, Any]) -> tuple[Criterion, ...]:
-    """The criteria of a sheet, from its side file; empty if it has one score column."""
+    """The criteria of a sheet, from its design file; empty if it has one score column."""
     return tuple(Criterion.from_dict(c) for c in record.get("criteria", ()))
 
 
@@ -727,7 +730,7 @@ def read_criteria(
 ) -> CriteriaRatings:
     """Read the scores of a filled-in sheet on several criteria, one column each.
 
-    ``record`` is the side file, which holds the earlier ratings of a top-up; ``limits`` apply to
+    ``record`` is the design file, which holds the earlier ratings of a top-up; ``limits`` apply to
     criteria that do not state their own. Otherwise like `read_partial`.
     """
     from fewgold.criteria import CriteriaRatings
@@ -774,7 +777,7 @@ _MANGLED = (
 
 @contextmanager
 def intact(path: str | Path) -> Iterator[None]:
-    """Turns errors from reading an edited side file into one sentence."""
+    """Turns errors from reading an edited design file into one sentence."""
     try:
         yield
     except FewgoldError:
@@ -782,7 +785,7 @@ def intact(path: str | Path) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise DataError(
             f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Restore the original "
-            "side file; drawing again with the same seed recreates it."
+            "design file; drawing again with the same seed recreates it."
         ) from error
 
 

@@ -539,7 +539,8 @@ class PreferencePosterior(CategoryPosterior):
     prior
         Weight of a category's Dirichlet prior, in ratings per class. The default amounts to one
         rating per category. A larger prior pulls lopsided preferences towards an even balance: with
-        1, 30 ratings and 90% wins the 95% interval covers in 32% of cases, with the default in 89%.
+        a prior of 1, 30 ratings and 90% wins, 95% intervals contain the truth in 32% of cases; with
+        the default, in 89%.
     draws
         Number of draws used for quantiles that are not summed exactly: for the process, and with
         over 5,000 unrated pairs.

@@ -373,10 +373,12 @@ def read_binary(
     labels = np.full(raw.size, np.nan)
     low, high = np.nanmin(raw), np.nanmax(raw)
     if adequate is None:
-        hint = (
-            f"Scores run from {low:g} to {high:g}: say which are adequate, such as '>= "
-            f"{high:g}' or '<= {low:g}' (adequate=, --adequate)."
-        )
+        told = f"Scores run from {low:g} to {high:g}: say which are adequate, such as"
+        hint = {
+            "python": f"{told} adequate='>= {high:g}' or '<= {low:g}'.",
+            "cli": f"{told} --adequate '>={high:g}' or '<={low:g}'.",
+            "web": f"{told} '>= {high:g}' or '<= {low:g}'.",
+        }
         labels[rated] = binary(raw[rated], f"the scores in {human!r}", hint)
     else:
         cut = Cut.parse(adequate)
@@ -384,7 +386,7 @@ def read_binary(
         if not low <= cut.at <= high:
             raise DataError(
                 f"{'every' if labels[rated].any() else 'no'} score in {human!r} is {cut}: they run "
-                f"from {low:g} to {high:g}. Choose another cut (adequate=, --adequate)."
+                f"from {low:g} to {high:g}. Choose another cut."
             )
     scores = {name: _numbers(frame, name) for name in metrics}
     signs = {}
@@ -398,13 +400,22 @@ def read_binary(
     return BinaryTable(labels, np.array([str(v) for v in made_by], dtype=object), scores, signs)
 
 
-def read_labels(frame: pd.DataFrame, name: str, cut: Cut | str | None = None) -> FloatArray:
-    """A column as 0, 1 and NaN, from verdicts or from scores and a cut."""
+def read_labels(
+    frame: pd.DataFrame, name: str, cut: Cut | str | None = None, option: str = "adequate"
+) -> FloatArray:
+    """A column as 0, 1 and NaN, from verdicts or from scores and a cut.
+
+    Errors name the ``option`` that gives the cut.
+    """
     if name not in frame.columns:
         raise UnknownNameError("column", name, map(str, frame.columns))
     values = _numbers(frame, name)
     seen = ~np.isnan(values)
-    hint = "Say which scores are adequate, such as '>= 4' (adequate=, --adequate)."
+    hint = {
+        "python": f"Say which scores are adequate, such as {option}='>= 4'.",
+        "cli": f"Say which scores are adequate, such as --{option} '>=4'.",
+        "web": "Say which scores are adequate, such as '>= 4'.",
+    }
     if cut is None:
         values[seen] = binary(values[seen], f"the verdicts in {name!r}", hint)
     else:

@@ -47,7 +47,7 @@ _STRAY = 0.2
 _ICC, _ICC_STRAY = 0.07, 0.8
 # Ratings at the overall rate added to each category to stabilise its rate for residuals.
 _STEADY = 2.0
-# A rating never counts for more than this many: no design is that good.
+# A rating counts for at most this many ratings of a simple random sample.
 _MOST = 4.0
 
 

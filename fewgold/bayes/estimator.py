@@ -72,11 +72,14 @@ def coded(
 
 def check_binary(metric: str, scores: FloatArray) -> BoolArray:
     """The labels of a metric that is 0 or 1 everywhere; any other metric needs a threshold."""
-    hint = (
-        "Give a threshold in the name of the strategy or estimator (in quotes): "
-        f"'alpha-{metric}>=0.5'; let the ratings choose: alpha-{metric}:equal; or use bins: "
-        f"alpha-{metric}:bins. In Python: threshold='>= 0.5', 'equal' or 'bins'."
+    named = (
+        f"in the name of the strategy or estimator: 'alpha-{metric}>=0.5' (in quotes); "
+        f"alpha-{metric}:equal lets the ratings choose it, and alpha-{metric}:bins needs none."
     )
+    hint = {
+        "python": f"Give threshold='>= 0.5', 'equal' or 'bins', or a threshold {named}",
+        "cli": f"Give a threshold {named}",
+    }
     return binary(scores, f"scores of {metric!r} without a threshold", hint)
 
 
@@ -177,8 +180,8 @@ def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
         if not np.ndim(effective.design_effect):
             n = float(effective.counts.sum())
             note += (
-                f" of {float(effective.design_effect):.2f}, as if by {n:.0f} ratings of a simple "
-                "random sample"
+                f" of {float(effective.design_effect):.2f}: the ratings count as {n:.0f} of a "
+                "simple random sample"
             )
         notes.append(note)
     if not design.unbiased:
@@ -355,7 +358,11 @@ class RatedPosterior(Posterior):
 #: uniform prior and few ratings of a rare class, the shrinkage towards one half would exceed the
 #: error of the mean (Brown, Cai and DasGupta 2001, Interval estimation for a binomial proportion).
 DEFAULT_PRIORS = Priors(alpha=(0.5, 0.5))
-_CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."
+_CUT = {
+    "python": "Cut scores into adequate and inadequate first: ratings.cut('<= 0').",
+    "cli": "Say which scores are adequate, such as --adequate '<=0'.",
+    "web": "Say which scores are adequate, such as '<=0'.",
+}
 _BINS = "bins"
 _JOINTLY = (
     4  # metrics; with more, patterns are too numerous and too rare, and the estimate is biased
@@ -485,7 +492,7 @@ class BinaryPosterior(Estimator):
         given: Ratings | None = None,
         rng: RNGLike = None,
     ) -> Sample:
-        """Choose segments to annotate; refuses before rating what cannot be estimated later."""
+        """Choose segments to annotate; an error if no estimate would be possible later."""
         for name, cut in each_threshold(self._names(pool), self.threshold).items():
             plain = cut is not None or name in pool.binary_metrics
             if not plain and without_verdict(pool, name) is None:

@@ -274,8 +274,12 @@ def verdicts(
     if wrong or set(np.unique(values[~np.isnan(values)])) == {1.0, 2.0}:
         strange = str(frame[name].iloc[wrong[0]]) if wrong else "only 1 and 2"
         raise DataError(
-            f"column {name!r} must hold A, B and tie, the names of the systems (a=, b=; --a, "
-            f"--b), or numbers above 0 if A is better and below 0 if B is; got {strange!r}."
+            f"column {name!r} must hold A, B and tie, or the names of the systems, or numbers that "
+            f"are above 0 if A is better and below 0 if B is; got {strange!r}.",
+            hints={
+                "python": "Give the names of the systems with a= and b=.",
+                "cli": "Give the names of the systems with --a and --b.",
+            },
         )
     classes = np.full(values.size, np.nan)
     seen = ~np.isnan(values)

@@ -460,10 +460,10 @@ class RaterPosterior(Posterior):
             whole = frame.groupby(item)[beside].first().reindex(labels.index) if beside else labels
         else:
             if not raters:
-                raise FewgoldError("name the columns of the raters: raters=.")
+                raise FewgoldError("name one column per rater, or the one that says who rated.")
             labels = pd.DataFrame({name: read_labels(frame, name, adequate) for name in raters})
             whole = frame
-        judged = {name: read_labels(whole, name, threshold) for name in metrics}
+        judged = {name: read_labels(whole, name, threshold, "threshold") for name in metrics}
         return cls(
             labels, gold=None if gold is None else read_labels(whole, gold, adequate),
             metric=pd.DataFrame(judged) if judged else None, **more,

@@ -136,7 +136,7 @@ def success_rates(
     check_choice("target", target, ("pool", "process"))
     if metric is None and pairs == "calibration":
         raise DataError(
-            "pairs='calibration' is about how often a metric is right, but there is no metric."
+            "a calibration set shows how often a metric is right, but there is no metric."
         )
     names = [] if metric is None else [metric] if isinstance(metric, str) else list(metric)
     signs = orientation if names else None
@@ -167,7 +167,8 @@ def success_rates(
         if pairs == "sample" and not ours.size:
             raise DataError(
                 f"nobody rated an item of {name}. Leave it out, or use the rated items of the "
-                "others to learn how often the metric is right: pairs='calibration'."
+                "others to learn how often the metric is right:",
+                hints={"python": "pairs='calibration'.", "cli": "--pairs calibration."},
             )
         both = (table.rated if pairs == "calibration" else own & table.rated) & said
         counts = Counts.from_labels(
@@ -207,7 +208,7 @@ def success_rates(
     if certain:
         notes.append(
             f"people rated every row of {', '.join(certain)}, so that share is known; for the "
-            "rate of the system that made them use target='process'"
+            "rate of the system that made them, choose the process as the target"
         )
     return SuccessRates(posteriors, facts, how, tuple(dict.fromkeys(notes)))
 
@@ -276,7 +277,7 @@ def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
     rated = tp + fn + fp + tn
     if rated >= _SOME and not (tp + fn and tn + fp):
         what, other = ("adequate", "failures") if tp + fn else ("inadequate", "passes")
-        return (f"all {rated} rated items{of} are {what}: are {other} left empty?",)
+        return (f"all {rated} rated items{of} are {what}: were {other} left empty?",)
     if rated >= _SOME and not (tp + fp and tn + fn):
         return (
             f"{metric} is {int(tn + fn == 0)} for all {rated} rated items{of}, so it carries no "
@@ -335,7 +336,7 @@ def success_rates_of(
     """
     check_choice("target", target, ("pool", "process"))
     ones, rated = int(counts._adequate), int(counts._adequate + counts._inadequate)
-    outside = counts.pairs == "calibration"  # the paired items are no part of the test set
+    outside = counts.pairs == "calibration"  # the paired items are not part of the test set
     said = int(counts.metric_ones) + (0 if outside else int(counts.tp + counts.fp))
     scored = int(counts.metric_total) + (0 if outside else int(counts._paired_total))
     rho, eta = hit_rates(*counts._cells)
@@ -682,7 +683,7 @@ def _count_systems(
 
 
 def _at_its_word(own: Counts) -> Counts:
-    """Use the metric's labels in place of human ones."""
+    """Treat the metric's labels as if they were human ones."""
     ones = own.metric_ones + own.tp + own.fp
     return Counts(human_ones=ones, human_total=own.metric_total + own._paired_total)
 

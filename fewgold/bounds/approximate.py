@@ -248,12 +248,12 @@ class Likelihood(ShapeBound):
     for skewness, and it cannot become extremely wide as Hall's can. t is Student's quantile, and 1
     − f the finite population correction.
 
-    Of documents or chunks drawn as a whole, the units are their ratings, since a few documents show
-    little of the shape that many ratings show, and −2 log R is divided by the design effect.
+    For documents or chunks drawn as a whole, the units are single ratings, because a few documents
+    show less of the shape than their many ratings, and −2 log R is divided by the design effect.
 
     Very few units cannot reject any mean at a high confidence: −2 log R has a limit, and near it
     intervals are very wide. Where t²(1 − f) is more than 0.6 of the limit (fewer than 13 units at
-    95 %), both arms are those at 0.6 of it, multiplied by the ratio of Student's quantiles.
+    95 %), both arms are those at 0.6 of the limit, times the ratio of Student's quantiles.
 
     Approximate: right in the limit, and of all intervals here it has the coverage closest to 95 %
     for its width on skewed scores. Covers every design and estimate through the deviations of its
@@ -290,7 +290,7 @@ class Likelihood(ShapeBound):
         dev = dev - dev.mean(-1, keepdims=True)
         square = np.square(dev).sum(-1, keepdims=True)
         units = (dev * np.sqrt(n / np.where(square > 0, square, 1.0))).reshape(-1, n)
-        # Of one or two documents Student's interval is made, whatever the ratings.
+        # With one or two documents Student's interval is used, whatever the ratings are.
         members = np.where(drawn.members < 3, drawn.members, float(n))
         return Shape(units, members, drawn.fraction, np.ravel(effect))
 

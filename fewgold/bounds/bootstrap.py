@@ -39,7 +39,7 @@ class Replicated(Bound):
         check_count("replicates", self.replicates, least=100)
 
     def _steps(self, confidence: float) -> list[tuple[float, int]]:
-        """Confidences and numbers of replicates whose intervals are joined, the last for all of it.
+        """Confidences, each with a number of replicates, whose intervals are joined.
 
         Higher confidences need more replicates to resolve their tails. These are other replicates,
         so that an interval must also contain those with fewer replicates, as far as these resolve

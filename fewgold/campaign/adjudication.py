@@ -54,8 +54,12 @@ def queue(store: Store, *, settled: bool = False) -> pd.DataFrame:
     differ = store.settings.differ
     if differ is None:
         raise FewgoldError(
-            "it is not set by how much raters must differ for a segment to be adjudicated. Set it "
-            "with fewgold adjudicate CAMPAIGN --differ D (campaign.change(differ=...))."
+            "it is not set by how much raters must differ for a segment to be adjudicated.",
+            hints={
+                "python": "Set it with campaign.change(differ=…).",
+                "cli": "Set it with fewgold adjudicate CAMPAIGN --differ D.",
+                "web": "Set it first.",
+            },
         )
     found = differences(store.answers(), store.settings)
     found = found[found["difference"] >= differ * (1 - 1e-12)].copy()
@@ -73,7 +77,10 @@ def settle(store: Store, rating: Rating) -> bool:
     if settings.differ is None:
         queue(store)  # raises an error that says what is missing
     if not rating.rater.strip():
-        raise FewgoldError("a settled score needs the name of the adjudicator (by=, --by NAME).")
+        raise FewgoldError(
+            "a settled score needs the name of the adjudicator.",
+            hints={"python": "Give it with by=.", "cli": "Give it with --by NAME."},
+        )
     low, high = settings.limits or (-math.inf, math.inf)
     if not (low <= rating.score <= high and math.isfinite(rating.score)):
         raise DataError(

@@ -81,7 +81,11 @@ def check(pool: Pool, sides: tuple[str, ...]) -> None:
         if name not in pool.texts:
             raise DataError(
                 f"the pool has no text {name!r} to show on one side. It has "
-                f"{', '.join(pool.texts) or 'none'}: name texts with --texts."
+                f"{', '.join(pool.texts) or 'none'}.",
+                hints={
+                    "python": "Name the texts when you make the pool (texts=[…]).",
+                    "cli": "Name one of its texts, or add a column with --texts.",
+                },
             )
     for label in [] if pool.system is None else sorted(set(map(str, pool.system.tolist()))):
         if len(set(label.split(VERSUS))) != 2:
@@ -230,8 +234,11 @@ def preferences(
     settings = campaign.settings
     if not settings.sides:
         raise FewgoldError(
-            "this campaign shows one output at a time, so there are no preferences. Begin one "
-            "with --side-by-side (sides=(…, …))."
+            "this campaign shows one output at a time, so there are no preferences.",
+            hints={
+                "python": "Begin a campaign with sides=(…, …).",
+                "cli": "Begin a campaign with fewgold init --side-by-side.",
+            },
         )
     names = list(as_names(judges))
     for name in names:

@@ -314,8 +314,12 @@ class Store:
         ).fetchone()
         if row is None:
             raise DataError(
-                "nothing has been drawn yet. Choose segments first: fewgold select CAMPAIGN "
-                "--budget N (campaign.select(n))."
+                "nothing has been drawn yet.",
+                hints={
+                    "python": "Choose segments first: campaign.select(n).",
+                    "cli": "Choose segments first: fewgold select CAMPAIGN --budget N.",
+                    "web": "Choose segments first.",
+                },
             )
         if not row[0]:
             raise DataError(

@@ -211,7 +211,7 @@ class Campaign:
         known = {name: values for name, values in known.items() if values is not None}
         for name in as_names(by):
             if name not in known:
-                hint = "To keep more columns: fewgold init --by (Campaign.create(labels=…))."
+                hint = "Other columns can only be kept when a campaign begins."
                 raise UnknownNameError("column", name, known, hint)
         return {name: np.asarray(known[name]) for name in as_names(by)}
 
@@ -311,8 +311,12 @@ class Campaign:
         """Draw the first wave. A strategy that learns draws one segment at a time; see `next`."""
         if waves := self.waves:
             raise FewgoldError(
-                f"{sum(w.n for w in waves)} segments have been drawn already. Add more with "
-                "--more N (campaign.more(n))."
+                f"{sum(w.n for w in waves)} segments have been drawn already.",
+                hints={
+                    "python": "Add more with campaign.more(n).",
+                    "cli": "Add more with --more N.",
+                    "web": "Add a wave instead.",
+                },
             )
         if not self._learns_stepwise:
             return self._draw(budget, seed, before=0)
@@ -324,8 +328,11 @@ class Campaign:
         before = len(self.waves)
         if not before:
             raise FewgoldError(
-                "nothing has been drawn yet. Draw the first wave with --budget N "
-                "(campaign.select(n))."
+                "nothing has been drawn yet.",
+                hints={
+                    "python": "Draw the first wave with campaign.select(n).",
+                    "cli": "Draw the first wave with --budget N.",
+                },
             )
         drawn, size = self.store.drawn().size, len(self.pool)
         if drawn >= size:
@@ -424,9 +431,14 @@ class Campaign:
         """The scores of the first waves (by default all), with gaps."""
         if self.systems:
             raise FewgoldError(
-                f"this campaign has {len(self.systems)} systems, each with its own score. Name "
-                f"one, such as --system {self.systems[0]} "
-                f"(campaign.of({self.systems[0]!r})), or compare them (campaign.compare())."
+                f"this campaign has {len(self.systems)} systems, each with its own score.",
+                hints={
+                    "python": f"Take one, such as campaign.of({self.systems[0]!r}), or compare "
+                    "them: campaign.compare().",
+                    "cli": f"Name one, such as --system {self.systems[0]}, or compare them with "
+                    "fewgold compare.",
+                    "web": "Choose one of them, or compare them.",
+                },
             )
         return partial_ratings(self.store, self.answers(), waves, criterion)
 
@@ -436,7 +448,7 @@ class Campaign:
 
         criteria = self.settings.criteria
         if not criteria:
-            raise FewgoldError("this campaign has a single score. Begin one with criteria=[…].")
+            raise FewgoldError("this campaign has a single score, not several criteria.")
         answers = self.answers()
         parts = {c.name: partial_ratings(self.store, answers, waves, c.name) for c in criteria}
         return CriteriaRatings(criteria, parts)

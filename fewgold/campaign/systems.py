@@ -304,8 +304,12 @@ def compare(
     if gaps == "wait" and (left := unrated(campaign, waves)):
         raise DataError(
             f"{len(left)} of {store.drawn(waves).size} chosen outputs have no answer, first "
-            f"{left[0]}. Have them rated, or treat them as missing at random: fewgold compare "
-            "--rated-only, fewgold report --gaps at-random (gaps='at-random')."
+            f"{left[0]}. Have them rated, or treat them as missing at random:",
+            hints={
+                "python": "gaps='at-random'.",
+                "cli": "fewgold compare --rated-only, fewgold report --gaps at-random.",
+                "web": "set the gaps to at-random.",
+            },
         )
     cells = campaign.slicing(by) if by else {}
     table, roles = scored(campaign, waves, criterion, cells)
@@ -418,8 +422,11 @@ def report(
 
     if estimator is not None or cut is not None:
         raise FewgoldError(
-            "the report of several systems takes no estimator and no cut. For the report of one "
-            "of them name it with --system (campaign.of(system).report())."
+            "the report of several systems takes no estimator and no cut.",
+            hints={
+                "python": "For the report of one of them: campaign.of(system).report().",
+                "cli": "For the report of one of them, name it with --system.",
+            },
         )
     check_choice("gaps", gaps, ("wait", "at-random"))
     settings = campaign.settings

@@ -246,7 +246,7 @@ def _show_alpha(
 ) -> None:
     what = "Share of adequate items in this test set"
     if target == "process":
-        what = "Success rate of what made these items"
+        what = "Success rate of the system that produced these items"
     out.print(f"[bold]{what}[/bold]" + (f", with {metric}" if metric else ""))
     out.print()
     interval = f"{100 * level:.6g}% interval"
@@ -356,7 +356,7 @@ def roc(
 
 
 def _show_roc(out: Console, frame: pd.DataFrame, apart: pd.DataFrame | None, level: float) -> None:
-    """A table for each metric, and what the systems have in common."""
+    """A table for each metric, and whether the systems share its error rates."""
     from rich.text import Text
 
     from fewgold.bayes.roc import texts

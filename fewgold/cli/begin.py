@@ -363,7 +363,7 @@ def _show_strategies(
         table.add_column(style="cyan", no_wrap=True)
         table.add_column()
         for row in rows:
-            # Variants of the paper are only needed to reproduce it, so one line is enough.
+            # Variants as printed in the paper are only needed to reproduce it: one line is enough.
             if row["kind"] == kind and not row["name"].endswith("-printed"):
                 star = " *" if row["name"] in (first, second, "auto") else "  "
                 table.add_row(f" {star}{row['name']}", Text(row["about"]))
@@ -374,7 +374,7 @@ def _show_strategies(
     if pool is None:
         out.print("cv-METRIC corrects by a single metric, such as docs-sys+cv-comet.")
         out.print(
-            "alpha-METRIC takes a metric of 0 and 1; for others, alpha-comet>=0.5 or "
+            "alpha-METRIC takes a metric with the values 0 and 1; for others, alpha-comet>=0.5 or "
             "alpha-comet:bins."
         )
     out.print("cv-sklearn:package.module:Class takes any other regressor with fit and predict.")

@@ -72,7 +72,7 @@ def compare(
     orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
     waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
     pool: str | None = option(None, "POOL", "New path of the pool, if it has moved.", panel=_SHEET),
-    design: str | None = option(None, "FILE", "Side file, if not beside the sheet.", panel=_SHEET),
+    design: str | None = option(None, "FILE", "The design file, if not next to it.", panel=_SHEET),
     target: Annotated[
         options.Target | None,
         described(
@@ -168,7 +168,7 @@ def compare(
             )
         if signs or any(named[k] is not None for k in ("document", "system", "metrics")):
             raise typer.BadParameter(
-                "the side file of the sheet says what the columns are: leave out --system, "
+                "the design file of the sheet says what the columns are: leave out --system, "
                 "--document, --metrics and --orientation."
             )
         from fewgold.shared_sheets import load_shared, read_shared
@@ -186,7 +186,7 @@ def compare(
         }  # fmt: skip
     else:
         if pool is not None:
-            raise typer.BadParameter("--pool is for a sheet with a side file.")
+            raise typer.BadParameter("--pool is for a sheet with a design file.")
         named |= {"human": humans or None, "rater": rater, "orientation": signs}
         read = input.with_labels(file, humans, labels, on, quiet, raters=chosen is None)
         if chosen is not None:
@@ -320,7 +320,7 @@ def _several(
     chosen: str | None,
     quiet: bool,
 ) -> Comparison | SlicedComparison:
-    """Compare one system per file: sheets with side files, or tables joined into one."""
+    """Compare one system per file: sheets with design files, or tables joined into one."""
     import pandas as pd
 
     from fewgold import sheets
@@ -334,7 +334,7 @@ def _several(
     drawn = [file != "-" and sheets.design_path(file).is_file() for file in files]
     if any(drawn) and not all(drawn):
         raise typer.BadParameter(
-            f"{files[drawn.index(False)]} has no side file and {files[drawn.index(True)]} has one: "
+            f"{files[drawn.index(False)]} has no design file, but {files[drawn.index(True)]} has: "
             "give either sheets of select or tables, not both."
         )
     if not any(drawn):
@@ -514,7 +514,7 @@ def _show(out: Console, result: Comparison) -> None:
         _raters(out, result)
     out.print()
     first, *others = findings(result)
-    for sentence in (f"* {first}", *others):  # the star of the table
+    for sentence in (f"* {first}", *others):  # the star that marks significant differences
         out.print(Text(sentence))
     for sentence in result.remarks:
         out.print(Text.assemble(("note: ", "yellow"), sentence))

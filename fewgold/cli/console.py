@@ -54,7 +54,7 @@ def no_plots(quiet: bool, what: str = "plots") -> None:
 
 
 def draw(plot: Callable[[], Any], path: Path | None, quiet: bool) -> list[Path]:
-    """Draw a figure into a file, and return its path. Without matplotlib, print a note and go
+    """Write a figure to a file, and return its path. Without matplotlib, print a note and go
     on."""
     if path is None:
         return []

@@ -311,7 +311,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         between = " and ".join(f"{end:.{digits}f}" for end in region)
         out.print(
             f"[bold]The {what} is between about [green]{between}[/green][/bold], whatever the "
-            f"scores of the unrated ones."
+            f"scores of the unrated segments."
         )
     out.print()
     interval = "unknown"

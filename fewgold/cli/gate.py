@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fewgold.estimate import Estimate
     from fewgold.gate import Gate
 
-_BATCH = "One part of the table"
+_BATCH = "One batch of the table"
 
 
 def gate(

@@ -1,4 +1,4 @@
-"""Reads tables for all commands, and reports what their columns were taken for."""
+"""Reads tables for all commands, and reports which role each column was given."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def start_engine(name: EngineName | str, memory: str | None, quiet: bool) -> Eng
 def open_sheet(
     file: str, pool: str | None, design: str | None, quiet: bool
 ) -> tuple[Record, Sample]:
-    """The side file and the sample of a sheet, from a pool in memory or on disk."""
+    """The design file and the sample of a sheet, from a pool in memory or on disk."""
     from fewgold import sheets
 
     if file == "-" and (design is None or pool == "-"):
@@ -354,7 +354,7 @@ def chosen_criteria(
 
 
 def without_design(file: str, design: str | None) -> bool:
-    """Whether a file is a table with labels on some rows, without the side file of a sample."""
+    """Whether a file is a table with labels on some rows, without the design file of a sample."""
     from fewgold import io, sheets
     from fewgold.io.columns import roles
 
@@ -385,7 +385,7 @@ def number_of(scores: Any) -> int:
 
 
 def estimator_of(record: Mapping[str, Any], name: str | None, pool: Pool) -> Estimator:
-    """The estimator named, or that of the strategy in the side file."""
+    """The estimator named, or that of the strategy in the design file."""
     from fewgold import registry
 
     if name is None:

@@ -72,7 +72,7 @@ def monitor(
         panel=_ALARM,
     ),
     looks: str = option(
-        "200", "K|ever", "Number of batches to monitor; ever for no end.", panel=_ALARM
+        "200", "K|ever", "Number of batches to monitor; 'ever' for no limit.", panel=_ALARM
     ),
     average_run: float | None = option(
         None,

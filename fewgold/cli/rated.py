@@ -43,7 +43,7 @@ class RatedStudy(NamedTuple):
     seed: Any
     table: Callable[[], Any]  # the table of the pool, or None; read only if needed
     sheet: str | None  # the sheet, which may have further columns
-    record: Record | None = None  # the side file of the sheet
+    record: Record | None = None  # the design file of the sheet
 
 
 def criteria_asked(criteria: str | None, human: str | None) -> tuple[Criterion, ...]:
@@ -191,7 +191,7 @@ def pointed(estimator: Estimator, higher_is_better: bool | None, quiet: bool) ->
 
 
 def better(file: str, limits: str | None, share: bool) -> bool:
-    """Whether higher scores are better, which is always true of shares of adequate ones."""
+    """Whether higher scores are better, which is always true for a share of adequate outputs."""
     if share:
         return True
     if input.is_campaign(file):

@@ -104,7 +104,7 @@ def select(
         "The scale and the direction (higher or lower is better) are optional.",
     ),
     design: str | None = option(
-        None, "FILE", "Path of the side file. Default: FILE.design.json next to the sheet."
+        None, "FILE", "Path of the design file. Default: FILE.design.json next to the sheet."
     ),
     in_order: bool = flag(
         False,
@@ -128,7 +128,7 @@ def select(
     """Choose the segments to rate, and write a sheet for the raters.
 
     The sheet shows ids, documents and texts. It hides metrics and systems, so
-    that they cannot influence the raters. A side file next to the sheet records
+    that they cannot influence the raters. A design file next to the sheet records
     how the segments were drawn. [bold]fewgold estimate[/bold] needs both.
 
     In a campaign, select draws the first wave, --more adds segments, and --next
@@ -475,7 +475,7 @@ def _first_wave(
 
 
 def _second_wave(sampler: Sampler, rated: Ratings | None) -> list[tuple[str, str]]:
-    """How the chances of a wave were computed that learns from the one before."""
+    """How the chances of a second wave were computed, which learns from the first one."""
     from fewgold.samplers import TwoWave
 
     if not isinstance(sampler, TwoWave) or rated is None:

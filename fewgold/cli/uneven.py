@@ -69,7 +69,7 @@ Uniform = Annotated[
 
 @dataclass(frozen=True)
 class Informed:
-    """A pool, with what is known beforehand of its ratings and from where."""
+    """A pool, with prior knowledge about its ratings and the source of that knowledge."""
 
     pool: Any  # a pool of either kind
     record: dict[str, Any]

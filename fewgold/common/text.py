@@ -1,4 +1,4 @@
-"""Readable output: JSON side files, numbers with significant digits, notebook tables."""
+"""Readable output: JSON design files, numbers with significant digits, notebook tables."""
 
 from __future__ import annotations
 

@@ -161,7 +161,14 @@ def compare(
             if limits is not None:  # scores with biases removed may leave the scale
                 told["scale"] = "{:.10g}-{:.10g}".format(*(as_limits(limits) or ()))
     elif adjust_raters:
-        raise DataError("adjust_raters needs to know who rated: name the column with rater=….")
+        raise DataError(
+            "scores can only be adjusted for raters if it is known who rated.",
+            hints={
+                "python": "Name the column of raters (rater=…).",
+                "cli": "Name the column of raters with --rater.",
+                "web": "Choose the column of raters.",
+            },
+        )
     # Which segments were rated, and what they represent.
     rows, design, info, facts = setting(table, sample, target, unit, notes)
     pools = own_pools(table) if sample is None else np.ones_like(table.present)
@@ -444,7 +451,7 @@ def _about_raters(
             f"raters are distributed unevenly over systems: their biases shift {systems[i]} "
             "against "
             f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
-            "adjust_raters=True (--adjust-raters) removes them"
+            "scores adjusted for raters are free of them"
         )
     return notes
 

@@ -143,7 +143,7 @@ def setting(
             )
     codes = None if table.documents is None else codes_of(table.documents)
     if unit == "document" and codes is None:
-        raise DataError("unit 'document' needs the documents: name their column (document=…).")
+        raise DataError("the unit is the document, but documents are unknown. Name their column.")
     whole = codes is not None and sample is None and whole_documents(codes, rated)
     if sample is not None and target == "pool":
         drawn = "segment" if sample.design.units is None else "document"
@@ -168,15 +168,15 @@ def setting(
     if units is not None and units.max() < 1:
         raise DataError(
             "all rated segments are in one document, so nothing can be learned about how "
-            "documents differ. Rate segments of two or more, or give unit='segment'."
+            "documents differ. Rate segments of two or more, or take segments as the unit."
         )
     if sample is None:
         design = plain_design(rows.size, table.ids.size, units, whole, target)
         if target == "pool" and not rated.all():
             what = "documents" if units is not None else "segments"
             notes.append(
-                f"the rated {what} are treated as a simple random sample of the pool; give the "
-                "sample (sample=…) if they were drawn otherwise"
+                f"the rated {what} are treated as a simple random sample of the pool, which is "
+                "right only if they were chosen at random"
             )
     elif target == "process":
         design = for_process(design, units)

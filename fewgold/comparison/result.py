@@ -389,8 +389,8 @@ class Comparison:
         """One row per rater: ratings, mean, bias and spread."""
         if self.people is None:
             raise DataError(
-                "the raters are unknown. Name the column with the rater (rater=…), or several "
-                "columns of scores (human=[…])."
+                "the raters are unknown. Name the column of raters, or several columns of scores, "
+                "one per rater."
             )
         return self.people.to_frame()
 

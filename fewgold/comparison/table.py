@@ -136,9 +136,13 @@ def read(
         at = extra[0]
         raise DataError(
             f"segment {labels[at]} has more than one row for the system {names[at]} "
-            f"({extra.size} rows too many in all). If several people rated it, name the column "
-            "with the rater (rater=…, --rater); if ids start again in each document, combine "
-            "document and segment into one id."
+            f"({extra.size} rows too many in all). If ids start again in each document, combine "
+            "document and segment into one id.",
+            hints={
+                "python": "If several people rated it, name the column of raters (rater=…).",
+                "cli": "If several people rated it, name the column of raters with --rater.",
+                "web": "If several people rated it, choose the column of raters.",
+            },
         )
     present = row >= 0
     return ScoreTable(

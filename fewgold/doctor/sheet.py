@@ -1,4 +1,4 @@
-"""A study on disk: a sheet of ``fewgold select`` with its side file, or a campaign."""
+"""A study on disk: a sheet of ``fewgold select`` with its design file, or a campaign."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def examine_design(path: str) -> Diagnosis:
-    """The side file alone: what was drawn, and where the sheet should be."""
+    """The design file alone: what was drawn, and where the sheet should be."""
     sheet = path.removesuffix(".design.json")
     title = "the design file of a sheet of fewgold select"
     try:
@@ -42,7 +42,7 @@ def examine_design(path: str) -> Diagnosis:
 
 
 def examine_sheet(path: str) -> Diagnosis:
-    """Check a sheet and its side file: is everything present, and is every row rated?"""
+    """Check a sheet and its design file: is everything present, and is every row rated?"""
     side = sheets.design_path(path)
     title = "a sheet of fewgold select with its design"
     try:
@@ -133,7 +133,7 @@ def _facts(record: dict[str, Any]) -> dict[str, Any]:
         "strategy": record["strategy"],
         "seed": record["seed"],
         "drawn": f"{record['n']:,} of {pool['size']:,} segments",
-        "pool": "in the side file" if "table" in pool else pool["path"] or "from standard input",
+        "pool": "in the design file" if "table" in pool else pool["path"] or "from standard input",
     }
     if record.get("given"):
         facts["before"] = f"{len(record['given']['segments']):,} ratings of an earlier wave"

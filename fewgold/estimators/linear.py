@@ -269,7 +269,7 @@ def _fit_alike(
     squares = np.diagonal(gram, axis1=-2, axis2=-1)
     if (squares < _HARDLY * n * (1 + np.square(off))).any():
         return None
-    # Only where a single rating might have a fifth of the sum of squares is it looked up.
+    # The largest square is looked up only where it might be a fifth of the sum.
     several = _LEAST_INFORMATIVE * np.square(np.abs(controls).max(-1) + np.abs(off)) <= squares
     draw, k = np.nonzero(~several)
     squared = np.square(z[draw, :, 1 + k] - off[draw, k, None])

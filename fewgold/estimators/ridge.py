@@ -45,9 +45,9 @@ class Ridge(Estimator):
 
     This requires 2p + 2 degrees of freedom for p metrics. With fewer, but at least 20 ratings,
     slopes are averaged over all penalties from p/(3n) up, with weights proportional to
-    PRESS^(−n/8), which in a balanced sample uses only errors orthogonal to the balanced variates.
-    So dozens of metrics may be used with as few ratings as metrics, or fewer. With even fewer
-    ratings the plain mean is used, and a note says so.
+    PRESS^(−n/8). In a balanced sample PRESS then has only errors orthogonal to the balanced
+    variates. So dozens of metrics may be used with as few ratings as metrics, or fewer. With even
+    fewer ratings the plain mean is used, and a note says so.
 
     If the orientation of a metric is known (given with the pool, or a common metric), its slope is
     constrained to that sign, which makes better use of few ratings.
@@ -112,7 +112,9 @@ class Ridge(Estimator):
         fit = ridge_slopes(dev, signs, own, choose=plenty, balance=balance)
         beta = np.where(enough[..., None], fit.beta, 0.0)
         if self.higher_is_better is not None and enough.all() and not beta.any():
-            notes = ("no metric helps in the stated direction; is higher_is_better right?",)
+            notes = (
+                "no metric helps in the stated direction: check whether higher scores are better",
+            )
         inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
         g = g_weights(sample.design, dev[..., 1:, :], sample.design.means(z) / scale, inverse)
         spent: FloatArray | float = 0.0

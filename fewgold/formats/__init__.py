@@ -95,8 +95,12 @@ def read(
     found = recognise(path) if format is None else get(format)
     if found is None:
         raise DataError(
-            f"{str(path)!r} is in none of the known formats: {', '.join(_WHERE)}. If it is one "
-            "of them anyway, name it with --from (format=)."
+            f"{str(path)!r} is in none of the known formats: {', '.join(_WHERE)}.",
+            hints={
+                "python": "If it is one of them anyway, name it with format=.",
+                "cli": "If it is one of them anyway, name it with --from.",
+                "web": "If it is one of them anyway, choose it.",
+            },
         )
     if criteria:
         from fewgold.formats.criteria import read_criteria

@@ -200,7 +200,7 @@ class Appraise(Format):
         if lines and len(rows.rejected) == len(lines):
             first = rows.rejected[0]
             raise DataError(
-                f"{str(path)!r} is no file of Appraise's scores: expected lines such as "
+                f"{str(path)!r} is not a file of Appraise's scores: expected lines such as "
                 f"user,system,12,TGT,eng,deu,80, but in {first.place} {first.why}."
             )
         rows.context = skipped.total()
@@ -214,7 +214,7 @@ class Appraise(Format):
             found = None
         if not is_batches(found):
             raise DataError(
-                f"{str(path)!r} is no batch file of Appraise: expected "
+                f"{str(path)!r} is not a batch file of Appraise: expected "
                 '[{"items": [...], "task": {...}}, ...].'
             )
         rows = Rows(self.name)
@@ -310,7 +310,7 @@ def _errors(cell: str) -> Any:
     for parse in parsers if cell[:1] in ("[", "{") else ():
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # about odd literals in what is no Python
+                warnings.simplefilter("error")  # about odd literals in text that is not Python
                 # Through JSON in UTF-8, which knows no sets, no nan and no halves of characters.
                 plain = json.dumps(parse(cell), allow_nan=False, ensure_ascii=False).encode()
                 found = json.loads(plain)

@@ -134,7 +134,7 @@ def score_of(value: Any) -> float | None:
     >>> score_of("1-2")
     Traceback (most recent call last):
         ...
-    fewgold.errors.DataError: '1-2' is no number.
+    fewgold.errors.DataError: '1-2' is not a number.
     """
     if isinstance(value, list):
         if len(value) > 1:
@@ -142,7 +142,7 @@ def score_of(value: Any) -> float | None:
         if not value or not isinstance(value[0], list):
             return score_of(value[0]) if value else None
     if isinstance(value, dict | list):
-        raise DataError(f"{brief(value, 60)} is no number.")
+        raise DataError(f"{brief(value, 60)} is not a number.")
     if value is None:
         return None
     if not isinstance(value, str):
@@ -157,7 +157,7 @@ def score_of(value: Any) -> float | None:
     if NUMBER.fullmatch(number) and math.isfinite(float(number)):
         return float(number)
     comma = " Write 3.5 instead of 3,5." if re.fullmatch(r"[+-]?\d+,\d+", text) else ""
-    raise DataError(f"{brief(text, 60)!r} is no number.{comma}")
+    raise DataError(f"{brief(text, 60)!r} is not a number.{comma}")
 
 
 def has_score(value: Any) -> bool:
@@ -303,7 +303,7 @@ def as_number(text: str) -> int | float | str:
 
 
 def is_number(value: Any) -> bool:
-    """True for a finite number that is no verdict."""
+    """True for a finite number, but not for a verdict (True or False)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

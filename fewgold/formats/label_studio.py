@@ -388,7 +388,7 @@ def _read_tasks(format: str, tasks: list[Any], names: Names) -> Reading:
         annotations = _annotations(task)
         segment = text_of(data, field).strip() if field else ""
         if not isinstance(annotations, list):
-            rows.reject(place, "its 'annotations' are no list.", task)
+            rows.reject(place, "its 'annotations' are not a list.", task)
         elif not segment:
             why = f"its data has no {KEY!r}. Name another field with --id."
             for _ in annotations or [None]:

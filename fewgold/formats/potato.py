@@ -184,7 +184,7 @@ def _state(
 ) -> list[Entry]:
     labels = state[LABELS]
     if not isinstance(labels, dict):
-        raise DataError(f"its {LABELS!r} is no object.")
+        raise DataError(f"its {LABELS!r} is not an object.")
     told = names.rater or "user_id"
     rater = text_of(state, told) if told in state else user
     behaviour, extras = object_of(state, _BEHAVIOUR), object_of(state, EXTRA)

@@ -162,7 +162,7 @@ def json_of(text: str) -> Any:
     """The JSON in a cell; a `ValueError` if it is invalid, or has NaN or a lone surrogate."""
 
     def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not JSON")
 
     found = json.loads(text, parse_constant=refuse)
     json.dumps(found, ensure_ascii=False).encode()  # no file can hold halves of characters

@@ -152,7 +152,7 @@ def assess_table(
             raise UnknownNameError("column", name, [str(c) for c in frame.columns])
     scores = io.column_of(frame[human], human)
     if not scores.numeric:
-        raise DataError(f"the column {human!r} holds no scores. Name the right one with human=.")
+        raise DataError(f"the column {human!r} holds no scores. Name the right column.")
     rows = np.flatnonzero(scores.finite)
     if not rows.size:
         raise DataError(f"there are no ratings: the column {human!r} is empty.")

@@ -668,8 +668,12 @@ def plan_binary(
         )
     if rho is not None and not metric and size is None:
         raise FewgoldError(
-            "with rho and eta, also give the number of items that only the metric rates "
-            "(metric=, --metric-ratings), or the size of the test set (size=, --size)."
+            "rho and eta also need the number of items that only the metric rates, or the size of "
+            "the test set.",
+            hints={
+                "python": "Give one of them with metric= or size=.",
+                "cli": "Give one of them with --metric-ratings or --size.",
+            },
         )
     for name, rate in {"alpha": alpha, "rho": rho, "eta": eta}.items():
         if rate is not None:

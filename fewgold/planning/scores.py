@@ -384,7 +384,7 @@ def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
         raise FewgoldError(
             "planning for a difference needs two systems rated on the same segments, and the "
             f"history has none: {', '.join(studies)}. Give a table with several systems whose "
-            "segment ids agree, or the sd of differences (--sd)."
+            "segment ids agree, or plan from the sd of the differences."
         )
     return found
 

@@ -216,7 +216,7 @@ def _differences(scores: DocumentScores, against: str) -> DocumentScores:
     if against not in scores.systems:
         raise UnknownNameError("system", against, scores.systems)
     if len(scores.systems) < 2:
-        raise DataError("a difference needs two systems. Name their column (system=).")
+        raise DataError("a difference needs two systems. Name their column.")
     base = scores.systems.index(against)
     others = [k for k in range(len(scores.systems)) if k != base]
     return replace(

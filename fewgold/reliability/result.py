@@ -344,7 +344,7 @@ class Reliability:
         import pandas as pd
 
         if len(self.systems) < 2:
-            raise DataError("a ranking needs two systems or more. Name their column (system=).")
+            raise DataError("a ranking needs two systems or more. Name their column.")
         names = ("tau", "pairs", "exact", "settled")
         frames = [
             pd.DataFrame(

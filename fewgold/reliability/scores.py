@@ -61,8 +61,12 @@ class DocumentScores:
             which, who = zero[0]
             raise DataError(
                 f"score {self.scores[which]!r} of system {self.systems[who]!r} is 0 on average, "
-                "so a standard deviation relative to the mean is undefined. Use absolute "
-                "values: relative=False (--absolute)."
+                "so a standard deviation relative to the mean is undefined.",
+                hints={
+                    "python": "Use absolute values: relative=False.",
+                    "cli": "Use absolute values: --absolute.",
+                    "web": "Use absolute values.",
+                },
             )
 
 
@@ -84,7 +88,7 @@ def read_scores(
     column, names = _columns(data)
     if isinstance(data, Pool):
         if document is None and data.documents is None:
-            raise DataError("the pool has no documents. Make it with document=, or name a column.")
+            raise DataError("the pool has no documents. Give it documents, or name a column.")
         document = document or "document"
         system = "system" if system is None and data.system is not None else system
         # Ids of a pool are all different, so they cannot match segments between systems.
@@ -120,8 +124,12 @@ def read_scores(
             parts = ", ".join(f"{s!r} {m}" for s, m in zip(given, missing, strict=True) if m)
             raise DataError(
                 f"segments without a score for every system: {parts} of {cube.shape[-1]}. All "
-                "numbers of documents must be compared on the same footing: fill the gaps, or "
-                "leave these segments out with gaps='drop' (--drop-gaps)."
+                "numbers of documents must be compared on the same footing.",
+                hints={
+                    "python": "Fill the gaps, or leave these segments out (gaps='drop').",
+                    "cli": "Fill the gaps, or leave these segments out with --drop-gaps.",
+                    "web": "Fill the gaps, or leave these segments out.",
+                },
             )
         cube, of_doc = cube[..., whole], of_doc[whole]
     corpus = {k: (made, cube[k].astype(np.int64)) for k, made in whole_sets.items()}
@@ -252,8 +260,12 @@ def _check_paired(doc: IntArray, team: IntArray, docs: NDArray[Any]) -> None:
         name = docs[int(np.argmax(doc == uneven[0]))]
         raise DataError(
             f"systems have different numbers of segments in {uneven.size} documents, first in "
-            f"{str(name)!r}, so they cannot be matched. Name the column of segment "
-            "ids (segment=, --segment)."
+            f"{str(name)!r}, so they cannot be matched.",
+            hints={
+                "python": "Name the column of segment ids (segment=…).",
+                "cli": "Name the column of segment ids with --segment.",
+                "web": "Choose the column of segment ids.",
+            },
         )
 
 
@@ -263,7 +275,7 @@ def _cube(values: FloatArray, team: IntArray, unit: IntArray, repeat: str, alone
     cell = team * shape[1] + unit
     twice = cell.size - np.unique(cell).size
     if twice:
-        hint = "Name the column of systems (system=)." if alone else "Average over raters first."
+        hint = "Name the column of systems." if alone else "Average over raters first."
         raise DataError(
             f"{twice} rows repeat a segment ({repeat}) of the same document and system. {hint}"
         )

@@ -1,8 +1,8 @@
 """Balanced sampling by the cube method: spread over documents, with the pool's metric means.
 
 Inclusion probabilities are moved to 0 or 1 by a martingale, so that each keeps its expectation. A
-step follows a direction that keeps all totals, as far as possible one way or the other, chosen so
-that the expected move is 0; it decides at least one unit. When too few undecided units are left to
+step follows a direction that keeps all totals, forwards or backwards as far as possible, at random
+with an expected move of 0; it decides at least one unit. When too few undecided units are left to
 keep all totals, steps go where the totals change least. Steps are vectorised over many small blocks
 of many samples.
 
@@ -31,7 +31,7 @@ from fewgold.stored import StoredPool
 
 _EPS = 1e-9
 _CLOSE = 1e-15
-# Fewest trades in a block, if there are few balance equations.
+# Fewest trades (see `cube`) in a block, if there are few balance equations.
 _TRADES = 8
 # Blocks to process at once: their tables should fit into the processor's cache.
 _SIDE_BY_SIDE = 1024
@@ -246,6 +246,8 @@ def cube(
     variates: FloatArray, unit: IntArray, chance: FloatArray, zone: IntArray, rng: Generator
 ) -> BoolArray:
     """Draw positions on lines, a fixed number in each zone: (draws, L), True where drawn.
+
+    A *trade* moves probability between two places of a zone.
 
     Each round cuts the undecided places along the lines into blocks with about twice as many trades
     as balance equations, and decides as many places in each block as its equations leave free.

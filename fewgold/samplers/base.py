@@ -177,8 +177,11 @@ class Sampler(ABC):
     def _affordable(self, pool: Population, budget: Cost, left: int) -> int:
         if not pool._has_cost:
             raise BudgetError(
-                "a cost budget needs the cost of each segment. Give the pool a cost column "
-                "(cost=…, or --cost on the command line), or a number of segments as the budget."
+                "a cost budget needs the cost of each segment.",
+                hints={
+                    "python": "Give the pool a cost (cost=…), or a number of segments as budget.",
+                    "cli": "Name a column or formula with --cost, or give --budget instead.",
+                },
             )
         low, high = 0, left
         while low < high:

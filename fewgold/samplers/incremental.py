@@ -24,7 +24,7 @@ from fewgold.stored import StoredPool
 
 @dataclass(frozen=True)
 class Incremental(Sampler):
-    """Optimal allocation with spreads learnt from the ratings so far (Saldías et al. 2022, 2.1).
+    """Optimal allocation with spreads learnt from the ratings so far (Saldías et al. 2022, §2.1).
 
     Each new rating goes to the stratum that is furthest below its allocation n N_h σ_h / Σ N σ. The
     paper leaves the start open; here a stratum with fewer than two ratings has the spread of all

@@ -73,8 +73,11 @@ def draw_in_phases(
         )
     if not pool._scan.columns.numbers:
         raise DesignError(
-            f"{sampler.name} from a pool on disk needs automatic metrics, and this one has none. "
-            "Name their columns (metrics=[…], or --metrics on the command line), or take docs-sys."
+            f"{sampler.name} from a pool on disk needs automatic metrics, and this one has none.",
+            hints={
+                "python": "Name their columns (metrics=[…]), or take docs-sys.",
+                "cli": "Name their columns with --metrics, or take --strategy docs-sys.",
+            },
         )
     size = len(pool)
     m = min(size, _LEAST + _EACH * n)

@@ -55,8 +55,11 @@ class WithinSlices(Sampler):
         if least.sum() > n:
             raise BudgetError(
                 f"{self.per_slice} segments from each of {sizes.size} slices make {least.sum()}, "
-                f"but the budget is {n}. Raise the budget, or ask for fewer per slice "
-                "(--per-slice)."
+                f"but the budget is {n}.",
+                hints={
+                    "python": "Raise the budget, or ask for fewer per slice (per_slice=…).",
+                    "cli": "Raise the budget, or ask for fewer per slice with --per-slice.",
+                },
             )
         held = np.zeros(sizes.size, dtype=bool)
         while True:  # those below the minimum get the minimum, and the others share the rest

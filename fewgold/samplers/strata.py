@@ -40,7 +40,7 @@ class ByDocument:
 
 @dataclass(frozen=True)
 class ByMetric:
-    """Bins of similar metric scores, each with as many segments.
+    """Bins of similar metric scores, with about equal numbers of segments.
 
     Parameters
     ----------

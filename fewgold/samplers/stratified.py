@@ -356,8 +356,8 @@ class Stratified(Sampler):
         return any_of(groups, group, rng), within_design(groups.size, counts)
 
     def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
-        if self.allocation == "proportional":  # and with uneven chances
-            return super()._cost_stored(pool, n)  # strata do not make the variance larger
+        if self.allocation == "proportional":  # also with uneven chances
+            return super()._cost_stored(pool, n)  # strata do not increase the variance
         groups, share = self._shares(pool, n)
         cost, sd = pool._scan.cost_in(groups)
         return float(share @ cost), float(share @ ((1 - share / groups.size) * sd**2))

@@ -172,7 +172,7 @@ def regular(size: int, n: int, draws: int, rng: Generator) -> IntArray:
 def along_line(
     order: IntArray, inclusion: FloatArray, n: int, rng: Generator
 ) -> tuple[IntArray, int]:
-    """Rows that points at distance 1 hit on a line where each row is as long as its chance.
+    """Rows hit by points at distance 1 on a line where each row is as long as its chance.
 
     ``order`` (draws, m) is the line of each draw, the same rows in each. Rows with a chance of 1
     are taken with certainty and come last: (draws, n), and how many they are.

@@ -289,7 +289,12 @@ def _bounds(
             )
         if limits is None and bound.needs_limits:
             raise FewgoldError(
-                f"the {name} bound needs the ends of the scale: limits=(0, 25), or --limits 0,25."
+                f"the {name} bound needs the ends of the scale.",
+                hints={
+                    "python": "Give them, such as limits=(0, 25).",
+                    "cli": "Give them, such as --limits 0,25.",
+                    "web": "Give them as the rating scale.",
+                },
             )
     return named
 

@@ -178,8 +178,12 @@ def studies_from_table(
         table = table[~empty]
     elif gaps:
         raise DataError(
-            f"{gaps} of {len(table)} rows have no {human}. A simulation replays what people "
-            "rated: fill the gaps, or leave those rows out (rated_only=True, --rated-only)."
+            f"{gaps} of {len(table)} rows have no {human}. A simulation replays what people rated.",
+            hints={
+                "python": "Fill the gaps, or leave those rows out (rated_only=True).",
+                "cli": "Fill the gaps, or leave those rows out with --rated-only.",
+                "web": "Fill the gaps, or leave those rows out.",
+            },
         )
     if table.empty:
         raise DataError(f"no row has a score in column {human!r}.")

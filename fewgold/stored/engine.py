@@ -202,7 +202,7 @@ class DuckDB:
             raise
         error = outcome.get("error")
         if isinstance(error, duckdb.Error):
-            raise DataError(explained(error)) from error
+            raise explained(error) from error
         if error is not None:
             raise error
         return outcome["result"]
@@ -240,12 +240,16 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0]
 
 
-def explained(error: Exception) -> str:
-    """The first line of the engine's message, and what to do, if known."""
+def explained(error: Exception) -> DataError:
+    """An error with the first line of the engine's message, and what to do, if known."""
     said = _first_line(error)
     if "Out of Memory" in said or "out of memory" in said:
-        return (
-            f"the engine ran out of memory ({said}). Give it more (DuckDB(memory='8GB'), or "
-            "--memory 8GB), or a temporary folder with more room."
+        room = "or use a folder for temporary files with more room."
+        return DataError(
+            f"the engine ran out of memory ({said}).",
+            hints={
+                "python": f"Give it more, such as DuckDB(memory='8GB'), {room}",
+                "cli": f"Give it more, such as --memory 8GB, {room}",
+            },
         )
-    return f"the Parquet files could not be read: {said}"
+    return DataError(f"the Parquet files could not be read: {said}")

@@ -12,7 +12,7 @@ import numpy as np
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.errors import DataError
 from fewgold.io.columns import known_orientation
-from fewgold.pool import oriented
+from fewgold.pool import lacks_documents, lacks_metrics, oriented
 from fewgold.stored.groups import (
     Groups,
     Located,
@@ -251,10 +251,7 @@ class Scan:
     def _counted(self, column: str) -> str:
         """A table of the values of a column and their numbers of segments."""
         if column == "document" and self.columns.document is None:
-            raise DataError(
-                "this needs documents, and the pool has none. Name their column "
-                "(document=…, or --document on the command line) or take another strategy."
-            )
+            raise lacks_documents()
         label = self.columns.label(column)
         if label not in self._counts:
             name = f"groups_{next(NUMBERS)}"
@@ -406,10 +403,7 @@ class Scan:
     def composite_weights(self) -> tuple[list[str], FloatArray]:
         """Metrics of the composite and their weights, as in `Pool.composite`."""
         if not self.metrics:
-            raise DataError(
-                "this needs automatic metrics, and the pool has none. Name their columns "
-                "(metrics=[…], or --metrics on the command line) or take another strategy."
-            )
+            raise lacks_metrics()
         names = [m for m in self.metrics if self.orientation.get(m) != 0] or list(self.metrics)
         signs = np.array([float(self.orientation.get(m, 0)) for m in names])
         if not signs.all():

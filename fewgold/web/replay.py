@@ -76,7 +76,7 @@ class ComparePage(Page):
     FIGURES: ClassVar = {
         "forest": (
             "Scores by system",
-            "Each score by itself, with its interval. These intervals are no test of differences.",
+            "Each score by itself, with its interval. These intervals do not test differences.",
         ),
         "differences": ("Differences of all pairs", "Row minus column, with what is significant."),
         "ranks": ("Ranks", "The ranks that each system may have, and how probable each is."),

@@ -240,7 +240,8 @@ def test_what_gives_reason_to_ask(run: Run, judged: pd.DataFrame) -> None:
 
     assert "ρ + η ≤ 1" in notes(judge=1 - judged["judge"])
     assert "carries no information: is the threshold right?" in notes(judge=1)
-    assert "are failures left empty?" in notes(passed=judged["passed"].where(judged["passed"] == 1))
+    passed = judged["passed"]
+    assert "were failures left empty?" in notes(passed=passed.where(passed == 1))
     assert "note" not in notes(judge=judged["judge"])
     prior = run("alpha", "--counts", "metric=540/1000")
     assert "rests on the priors alone" in prior.stderr

@@ -104,7 +104,7 @@ def test_gaps_of_a_sheet_are_a_choice(run: Run, rate: Callable[[str], None]) -> 
     worst = json.loads(run(*args, "--limits", "mqm", "--json").stdout)
     assert worst["low"] <= worst["region"][0] <= chance["value"] <= worst["region"][1]
     assert worst["region"][1] <= worst["high"] and "gaps:4-worst-case" in worst["signature"]
-    assert "whatever the \nscores of the unrated ones" in run(*args, "--limits", "mqm").stdout
+    assert "whatever the \nscores of the unrated segments" in run(*args, "--limits", "mqm").stdout
     run("report", "s.csv", "-o", "s.html", "--gaps", "at-random")
     assert "missing at random" in Path("s.html").read_text()
 

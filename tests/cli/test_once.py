@@ -1,4 +1,4 @@
-"""A command does nothing twice: the side file is parsed once, each interval is made once."""
+"""A command does nothing twice: the design file is parsed once, each interval is made once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rated_sheet(run: Run, table: pd.DataFrame, strategy: str, *more: str) -> Non
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts of side files that were parsed."""
+    """The texts of design files that were parsed."""
     found: list[str] = []
     real = json.loads
 

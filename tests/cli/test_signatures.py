@@ -128,7 +128,7 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
     "estimate": {
         "pool": ("where the pool is; another pool is refused", (SHEET, ("--pool", "copy.csv"))),
         "design": (
-            "where the side file is; another one is of another sample",
+            "where the design file is; another one is of another sample",
             (SHEET, ("--design", "copy.design.json")),
         ),
         "id": ("other names of the same rows are refused", (SHEET, ("--id", "same"))),
@@ -153,7 +153,7 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
     },
     "compare": {
         "pool": ("where the pool is; another pool is refused", None),
-        "design": ("where the side file is; another one is of another sample", None),
+        "design": ("where the design file is; another one is of another sample", None),
         "rated_only": ("without it gaps in a sheet are refused", None),
         "waves": ("of campaigns of several systems: tests/cli/test_campaign_systems.py", None),
         "out": ("files", (RATED, ("--out", "tables"))),
@@ -163,7 +163,7 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
     "stop": {
         "pool": ("where the pool is; another pool is refused", (STOP, ("--pool", "copy.csv"))),
         "design": (
-            "where the side file is; another one is of another sample",
+            "where the design file is; another one is of another sample",
             (STOP, ("--design", "order.csv.design.json")),
         ),
         "id": ("other names of the same rows are refused", (STOP, ("--id", "same"))),

@@ -91,7 +91,7 @@ def test_a_history_adds_a_metric_and_a_spread(run: Run) -> None:
         150, ["comet", "bleu", "words"], 0,
     )  # fmt: skip
     assert "history" not in made["columns"]["metrics"]
-    Path("last.csv").unlink()  # the side file knows all that is needed
+    Path("last.csv").unlink()  # the design file knows all that is needed
     pool = sheets.load_pool("s.csv.design.json")
     assert "history" in pool.metrics and pool.spread is not None
 

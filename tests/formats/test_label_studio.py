@@ -138,7 +138,7 @@ def test_every_kind_of_annotation_is_accounted_for(tmp_path):
     assert [r.place for r in reading.rejected] == [
         "task 5, annotation 1", "task 6, annotation 1", "task 7, annotation 2",
     ]  # fmt: skip
-    assert "'splendid' is no number" in reading.rejected[0].why
+    assert "'splendid' is not a number" in reading.rejected[0].why
     assert "2 times" in reading.rejected[1].why
     assert reading.rows == 12 and reading.used == 5
     assert reading.notes == ("the score is the answer to 'score'.", "raters skipped 2 tasks.")

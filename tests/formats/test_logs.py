@@ -293,7 +293,7 @@ def test_a_broken_sample_refuses_the_log_and_names_it(tmp_path: Path) -> None:
     log = made.inspect_log()
     log["samples"][3] = "nothing"
     path = made.dump(tmp_path / "a.json", log)
-    with pytest.raises(DataError, match=r"1 of 30 rows .* the first is sample 4: is no object"):
+    with pytest.raises(DataError, match=r"1 of 30 rows .* the first is sample 4: is not an object"):
         open_table(path)
     assert examine(path).exit_code == 3
     log["samples"] = []

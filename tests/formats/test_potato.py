@@ -202,7 +202,7 @@ def test_a_name_of_a_user_never_leads_out_of_the_folder(tmp_path):
 def test_what_makes_no_sense_is_refused(tmp_path):
     check_refused(POTATO, tmp_path / "x.jsonl", "", "is empty")
     check_refused(POTATO, tmp_path / "x.json", '{"user_id": "a"', "not JSON")
-    check_refused(POTATO, tmp_path / "x.json", f'{{"{LABELS}": 3}}', "is no object")
+    check_refused(POTATO, tmp_path / "x.json", f'{{"{LABELS}": 3}}', "is not an object")
     check_refused(POTATO, tmp_path / "x.jsonl", "[" * 100_000, "nested too deeply")
 
 

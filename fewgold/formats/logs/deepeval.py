@@ -53,7 +53,7 @@ class DeepEval(LogFormat):
         names = [_name(c) for _, c in cases]
         for (place, case), name in zip(cases, names, strict=True):
             if not isinstance(case, Mapping):
-                found.reject(place, "is no object {…}.", case)
+                found.reject(place, "is not an object {…}.", case)
                 continue
             asked = case.get("input")
             turns = objects(case.get("turns") or case.get("messages"))

@@ -199,7 +199,7 @@ class OpenAIEvals(LogFormat):
             elif not (sample := label(row.get("sample_id"))):
                 found.reject(place, "it has no sample_id.", raw)
             elif not isinstance(row.get("data"), Mapping):
-                found.reject(place, "its data is no object {…}.", raw)
+                found.reject(place, "its data is not an object {…}.", raw)
             else:
                 found.use()
                 run = label(row.get("run_id"))

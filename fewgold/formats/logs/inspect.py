@@ -288,7 +288,7 @@ def _sample(
 ) -> None:
     """One sample of one epoch."""
     if not isinstance(sample, Mapping):
-        why = sample if isinstance(sample, str) and "JSON" in sample else "is no object {…}."
+        why = sample if isinstance(sample, str) and "JSON" in sample else "is not an object {…}."
         return found.reject(place, why, sample)
     id_ = label(sample.get("id"))
     if not id_:

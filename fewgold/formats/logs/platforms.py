@@ -81,7 +81,7 @@ class Langfuse(LogFormat):
         inside = of_sessions = 0
         for place, row, raw in rows:
             if not isinstance(row, Mapping):
-                found.reject(place, row if isinstance(row, str) else "is no object {…}.", raw)
+                found.reject(place, row if isinstance(row, str) else "is not an object {…}.", raw)
                 continue
             plainly = {plain(str(k)): v for k, v in row.items()}
             if _is_score(plainly):

@@ -33,7 +33,7 @@ _CELL = re.compile(r"\[(PASS|FAIL|ERROR)\][ \t]*(?:\(([^)\n]*)\))?\s*(.*)", re.D
 # What stands as the reason where a person graded, who overwrites verdict and score.
 _MANUAL = "Manual result"
 _GRADED = (
-    "graded by hand, which overwrites verdict and score: these two are no metrics here, while "
+    "graded by hand, which overwrites verdict and score: these two are not used as metrics, while "
     "assertions and named scores are"
 )
 _REASON = re.compile(r"\n\s*(?:Pass|Fail) Reason: .*\Z", re.DOTALL)
@@ -76,7 +76,7 @@ class Promptfoo(LogFormat):
         first: dict[str, str] = {}  # the first test case with these variables
         for place, row in rows:
             if not isinstance(row, Mapping):
-                why = row if isinstance(row, str) else "is no object {…}."
+                why = row if isinstance(row, str) else "is not an object {…}."
                 found.reject(place, why, row)
                 continue
             test = label(row.get("testIdx"))
