@@ -166,7 +166,7 @@ def success_rates(
             continue
         if pairs == "sample" and not ours.size:
             raise DataError(
-                f"nobody rated an item of {name}. Leave it out, or use the rated items of the "
+                f"no item of {name} has a human rating. Leave it out, or use the rated items of the "
                 "others to learn how often the metric is right:",
                 hints={"python": "pairs='calibration'.", "cli": "--pairs calibration."},
             )
@@ -248,7 +248,7 @@ def _by_category(
         rows = np.flatnonzero(table.rated[mine])
         ours = table.labels[mine][rows]
         if not rows.size:
-            raise DataError(f"nobody rated an item of {name}. Leave it out, or rate some.")
+            raise DataError(f"no item of {name} has a human rating. Leave it out, or rate some.")
         kinds = np.unique(codes[mine], return_inverse=True)[1].ravel()
         cells = tally(kinds, rows, ours.astype(np.int64))
         prior = (Trend if ordered else Pooled)(rate=rate)

@@ -121,11 +121,12 @@ def scatter_fit(
     ax = style.phone_axes(ax)
     dots, counts = np.unique(np.column_stack([x, y]), axis=0, return_counts=True)
     most = int(counts.max())
-    sizes = counts * min(14.0, _LARGEST / most)
-    ax.scatter(
-        dots[:, 0], dots[:, 1], s=np.maximum(sizes, 4.0), color=style.PALETTE[0], alpha=0.55,
-        linewidth=0, zorder=2,
-    )  # fmt: skip
+    for count in np.unique(counts):  # SVG repeats a dot in few bytes if all have the same size
+        size = max(count * min(14.0, _LARGEST / most), 4.0)
+        ax.scatter(
+            *dots[counts == count].T, s=size, color=style.PALETTE[0], alpha=0.55, linewidth=0,
+            zorder=2,
+        )  # fmt: skip
     if most > 2:
         ax.annotate(
             f"largest dot: {most} segments", (1.0, 1.0), xycoords="axes fraction", xytext=(0, 3),

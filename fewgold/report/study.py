@@ -228,7 +228,7 @@ def checked_answers(answers: pd.DataFrame | None) -> pd.DataFrame | None:
     if missing:
         raise DataError(
             "answers must be a table with columns segment, rater, score and time, one row per "
-            "answer; it has no {' and no '.join(missing)}, only "
+            f"answer; it has no {' and no '.join(missing)}, only "
             f"{', '.join(map(str, answers.columns)) or 'none'}."
         )
     frame = pd.DataFrame({"segment": [str(s) for s in answers["segment"].tolist()]})

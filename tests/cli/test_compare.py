@@ -274,7 +274,7 @@ def test_a_sheet_for_each_system(run) -> None:
     for files, sentence in (
         (["old.csv", "new_sheet.csv"], "not both"),
         ([*sheets, "--target", "process"], "--target cannot be used with"),
-        (["old.csv", "old.csv"], "a name of its own"),
+        (["old.csv", "old.csv"], "each file needs a different name"),
     ):
         said = run("compare", *files, code=2).output.replace("│", " ")
         assert sentence in " ".join(said.split())

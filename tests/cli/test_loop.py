@@ -266,7 +266,7 @@ def test_a_guaranteed_bound_on_a_design_it_does_not_cover(run: Run, rate: Rate) 
     run("select", "pool.csv", "--budget", 40, "-o", "s.csv", "--strategy", "docs-sys+mean")
     rate("s.csv")
     result = run("estimate", "s.csv", "--bound", "bernstein", "--limits", "0,25", code=3)
-    assert "--bound auto" in result.stderr
+    assert "--bound student" in result.stderr
 
 
 def test_what_estimate_shows(run: Run, rate: Rate) -> None:

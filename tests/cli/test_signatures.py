@@ -33,6 +33,7 @@ EARLIER = (*UNEVEN, "--history", "rated.csv", "--history-human", "mqm")
 #: For each command and option: what it is added to, and the option. Every one changes a number.
 CHANGES: dict[str, dict[str, Change]] = {
     "estimate": {
+        "document": ((*LABELS, "--target", "process"), ("--document", "none")),
         "human": (SHEET, ("--human", "second")),
         "estimator": (SHEET, ("--estimator", "cv-bleu")),
         "confidence": (SHEET, ("--confidence", "0.9")),
@@ -60,6 +61,7 @@ CHANGES: dict[str, dict[str, Change]] = {
         "higher_is_better": ((*SHEET, "--lower-is-better"), ("--higher-is-better",)),
     },
     "report": {
+        "document": (LABELS, ("--document", "none")),
         "chosen": (LABELS, ("--chosen", "strata:system")),
         "metrics": (LABELS, ("--metrics", "bleu")),
         "human": (LABELS, ("--human", "else")),
@@ -132,6 +134,7 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
             (SHEET, ("--design", "copy.design.json")),
         ),
         "id": ("other names of the same rows are refused", (SHEET, ("--id", "same"))),
+        "texts": ("shown, not used", (LABELS, ("--texts", "none"))),
         "plot": ("files", None),
         "labels": ("where the labels are; their values are signed", None),
         "on": ("matches them to rows", None),
@@ -143,6 +146,8 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
             "without gaps all is one, and with them wait refuses",
             (SHEET, ("--gaps", "at-random")),
         ),
+        "id": ("other names of the same rows are refused", (SHEET, ("--id", "same"))),
+        "texts": ("shown, not used", (LABELS, ("--texts", "none"))),
         "labels": ("where the labels are; their values are signed", None),
         "on": ("matches them to rows", None),
         "system": ("which campaign of one system: tests/cli/test_campaign_systems.py", None),

@@ -230,8 +230,8 @@ def test_waves_gaps_and_strays_are_told() -> None:
     report = demo(waves=waves, unrated=["seg1", "seg2"], strays=1)
     text = report.markdown()
     assert "2 waves, 102 segments in all." in text
-    assert "2 sampled segments have no rating: seg1, seg2. The number stands for the pool" in text
-    assert "1 answer for segments that were never sampled is kept apart" in text
+    assert "2 sampled segments have no rating: seg1, seg2. The score represents the pool" in text
+    assert "1 answer for segments that were never sampled is set aside" in text
     assert "The waves add up" not in text
     assert "Seeds: 7, 8." in text
     assert "2 sampled segments remained without a rating." in methods(report.study)
@@ -357,7 +357,7 @@ def test_uneven_chances_in_words_and_commands() -> None:
         first = commands(made.study).splitlines()[0]
         assert first.startswith(f"fewgold select POOL.csv --metrics comet {option} --strategy")
         text = methods(made.study)
-        assert "with a larger chance where the rating was expected to stray further" in text
+        assert "with a larger chance where the rating was expected to differ more" in text
         assert told["chances"] in text
 
 
@@ -399,18 +399,18 @@ def test_files(tmp_path: Path) -> None:
     report = demo(n=12)
     assert report.write(tmp_path / "r.html").read_text(encoding="utf-8") == report.html()
     assert report.write(str(tmp_path / "r.md")).read_text(encoding="utf-8") == report.markdown()
-    with pytest.raises(DataError, match=r"ends in \.html or \.md; got"):
+    with pytest.raises(DataError, match=r"must end in \.html or \.md; got"):
         report.write(tmp_path / "r.pdf")
 
 
 def test_bad_input_is_refused() -> None:
     pool, gold = zhen()
     batch = Mean().select(pool, 10, draws=3, rng=1)
-    with pytest.raises(DataError, match=r"Take one: ratings\.draw"):
+    with pytest.raises(DataError, match=r"Take one draw: ratings\.draw"):
         study_report(batch.rate(gold[batch.indices]), Mean(), strategy="random+mean")
     with pytest.raises(DataError, match="it has no segment, only"):
         demo(answers=pd.DataFrame({"id": [1], "score": [2]}))
-    with pytest.raises(DataError, match="strays is a number of answers"):
+    with pytest.raises(DataError, match="strays must be a number of answers"):
         demo(strays=-1)
     with pytest.raises(DataError, match="each wave must be a mapping"):
         demo(waves=[3])
