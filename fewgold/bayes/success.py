@@ -166,8 +166,8 @@ def success_rates(
             continue
         if pairs == "sample" and not ours.size:
             raise DataError(
-                f"no item of {name} has a human rating. Leave it out, or use the rated items of the "
-                "others to learn how often the metric is right:",
+                f"no item of {name} has a human rating. Leave it out, or use the rated items of "
+                "the others to learn how often the metric is right:",
                 hints={"python": "pairs='calibration'.", "cli": "--pairs calibration."},
             )
         both = (table.rated if pairs == "calibration" else own & table.rated) & said

@@ -234,7 +234,7 @@ def test_waves_gaps_and_strays_are_told() -> None:
     assert "1 answer for segments that were never sampled is set aside" in text
     assert "The waves add up" not in text
     assert "Seeds: 7, 8." in text
-    assert "2 sampled segments remained without a rating." in methods(report.study)
+    assert "2 sampled segments have no rating" in methods(report.study)
     short = demo(waves=waves[:1]).markdown()
     assert "The waves add up to 60 segments, but 100 are rated and 0 listed" in short
 
@@ -249,7 +249,7 @@ def test_gaps_that_the_estimate_speaks_of_are_not_explained_twice() -> None:
     text = report.markdown()
     assert "5 of 50 segments are unrated, treated as missing at random" in text
     assert "5 sampled segments have no rating:" in text
-    assert "The number stands for the pool only if" not in text
+    assert "The score represents the pool only if" not in text
 
 
 def test_the_interval_after_each_wave_is_drawn_where_told() -> None:
