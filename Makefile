@@ -103,20 +103,20 @@ clean:  ## Remove the environments, caches and builds
 
 $(DEMO_READY): $(PINS)
 	@echo "1/2 Installing fewgold with numpy, scipy, pandas and scikit-learn into $(VENV)."
-		@echo "    This happens once and usually takes a minute or two ..."
+	@echo "    This happens once and usually takes a minute or two ..."
 	@$(INSTALL) '.$(DEMO_EXTRAS)'
 	@echo "2/2 Compiling ..."
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $@
 
 $(TEST_READY): $(PINS)
-		@echo "Installing fewgold with the development tools into $(VENV). This happens once and takes a few minutes ..."
+	@echo "Installing fewgold with the development tools into $(VENV). This happens once and takes a few minutes ..."
 	@$(INSTALL) '.[dev]'
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $(DEMO_READY) $@
 
 $(SPARK_READY): $(PINS)
-		@echo "Installing fewgold with the development tools and Spark into $(VENV). This happens once and takes several minutes ..."
+	@echo "Installing fewgold with the development tools and Spark into $(VENV). This happens once and takes several minutes ..."
 	@$(INSTALL) '.[dev,spark]'
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $(DEMO_READY) $(TEST_READY) $@
@@ -125,7 +125,7 @@ ifneq ($(UV),)
 $(VENV)/pyvenv.cfg:
 	@rm -rf $(VENV)
 	@uv venv --quiet $(if $(PYTHON),--python '$(PYTHON)') $(VENV) || { \
-				echo "fewgold needs Python 3.11 or newer; the lines above say why uv found none." \
+		echo "fewgold needs Python 3.11 or newer; the lines above say why uv found none." \
 			"Install one, or name it: make PYTHON=/path/to/python3." >&2; \
 		exit 1; }
 else

@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 PAGE = HERE / "architecture.md"
 PICTURE = HERE / "layers.svg"
 
-WIDTH, ROW, HIGH, LETTER, GAP, LEFT = 860, 62, 26, 7.6, 10, 44  # pixels
+ROW, HIGH, LETTER, GAP, LEFT = 62, 26, 7.6, 10, 44  # pixels
 INK, LINE, FILL, BAND, HEART = "#1f2933", "#8a97a6", "#fff", "#eef3f8", "#fbe8c8"
 # What a visitor comes for.
 FIRST = {"samplers", "estimators", "bounds", "bayes"}
@@ -32,25 +32,27 @@ def layers(page: str) -> list[tuple[list[str], str]]:
 
 def drawn(rows: list[tuple[list[str], str]]) -> str:
     """The picture as SVG: the first layer at the bottom, private modules left out."""
+    shown = [([p for p in parts if not p.startswith("_")], sentence) for parts, sentence in rows]
+    width = round(LEFT + GAP + max(sum(map(_wide, parts)) + GAP * len(parts) for parts, _ in shown))
     height = ROW * len(rows) + GAP
     told = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img" font-family="system-ui, sans-serif" font-size="12.5">',
         "<title>The layers of fewgold: each imports from those below it</title>",
-        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
-    for k, (parts, sentence) in enumerate(rows):
+    for k, (parts, sentence) in enumerate(shown):
         top = GAP + ROW * (len(rows) - 1 - k)
         told += [
-            f'<rect x="{GAP}" y="{top}" width="{WIDTH - 2 * GAP}" height="{ROW - 8}" rx="6" '
+            f'<rect x="{GAP}" y="{top}" width="{width - 2 * GAP}" height="{ROW - 8}" rx="6" '
             f'fill="{BAND}"/>',
             f'<text x="{GAP + 12}" y="{top + 32}" font-size="16" fill="{LINE}">{k + 1}</text>',
             f'<text x="{LEFT}" y="{top + 48}" font-size="11" fill="{INK}">'
             f"{escape(sentence)}</text>",
         ]
         x = float(LEFT)
-        for part in (p for p in parts if not p.startswith("_")):
-            wide = LETTER * len(part) + 16
+        for part in parts:
+            wide = _wide(part)
             fill = HEART if part in FIRST else FILL
             told += [
                 f'<rect x="{x:.0f}" y="{top + 6}" width="{wide:.0f}" height="{HIGH}" rx="5" '
@@ -60,6 +62,11 @@ def drawn(rows: list[tuple[list[str], str]]) -> str:
             ]
             x += wide + GAP
     return "\n".join([*told, "</svg>", ""])
+
+
+def _wide(part: str) -> float:
+    """Width of a part's box."""
+    return LETTER * len(part) + 16
 
 
 def picture() -> str:
