@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.statistics import correlation
-from fewgold.common.text import plain_value
+from fewgold.common.text import counted, plain_value, verb
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import Interval, LinearEstimate
 
@@ -337,7 +337,9 @@ class Agreement:
         strange = [i for i in sampled if i not in place]
         if strange:
             raise DataError(
-                f"{len(strange)} segments of the estimate have no answer here, first "
+                f"{counted(len(strange), 'segment')} of the estimate {verb(len(strange), 'have')} "
+                "no "
+                "answer here, first "
                 f"{strange[:3]}. Give the answers that it was made from."
             )
         weights = np.array(estimate.design.weights)

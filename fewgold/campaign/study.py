@@ -309,9 +309,9 @@ class Campaign:
 
     def select(self, budget: Budget, *, seed: int | None = None) -> Wave:
         """Draw the first wave. A strategy that learns draws one segment at a time; see `next`."""
-        if waves := self.waves:
+        if self.waves:
             raise FewgoldError(
-                f"{sum(w.n for w in waves)} segments have been drawn already.",
+                "segments have been drawn already.",
                 hints={
                     "python": "Add more with campaign.more(n).",
                     "cli": "Add more with --more N.",

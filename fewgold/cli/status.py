@@ -87,7 +87,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         lines.append(
             (
                 "incomplete",
-                f"{result['incomplete']} {items} have fewer than {result['each']} raters",
+                f"{result['incomplete']} {items} with fewer than {result['each']} raters",
             )
         )
     if result["unrated"]:

@@ -131,7 +131,8 @@ class JudgedColumns:
         if column.numeric:
             if column.gaps:
                 raise DataError(
-                    f"the column {name!r} has {column.gaps} missing values. Fill them first."
+                    f"the column {name!r} has {counted(column.gaps, 'missing value')}. Fill the "
+                    "gaps first."
                 )
             return name, column.values
         return f"words of {name}", np.array([len(str(v).split()) for v in values], dtype=float)
