@@ -245,7 +245,7 @@ def is_campaign(path: str | Path) -> bool:
 
 
 def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
-    """Create a new file, whole or not at all: it is made beside its place and then moved there."""
+    """Create a new file, whole or not at all: it is written next to its place and then moved."""
     fresh = not path.parent.exists()
     try:
         try:

@@ -444,7 +444,7 @@ class Desk:
         ]
 
     def hand_on(self, rater: str | None = None) -> int:
-        """Give others at once what a rater, or anybody, was given and has not answered.
+        """Release at once what a rater, or anybody, was given and has not answered.
 
         Returns the number of segments. If the first rater answers after all, both answers are
         stored.

@@ -510,7 +510,7 @@ class Campaign:
         return _with_bound(self._strategy, name, self.settings.bound, self.pool)
 
     def status(self) -> Status:
-        """Its progress, the estimate so far, and what is still missing."""
+        """The progress of the campaign, the estimate so far, and what is still missing."""
         from fewgold.campaign.status import status
 
         with self.store.snapshot():

@@ -136,12 +136,12 @@ class OneSystem:
 
     @property
     def database(self) -> sqlite3.Connection:
-        """That of the whole campaign."""
+        """The same as for the whole campaign."""
         return self.whole.database
 
     @cached_property
     def settings(self) -> Settings:
-        """Those of the whole campaign, with the name of this system."""
+        """The settings of the whole campaign, with the name of this system."""
         whole = self.whole.settings
         return replace(
             whole, name=f"{whole.name}: {self.system}", system=self.system, systems=(),
@@ -245,7 +245,7 @@ class OneSystem:
         return np.asarray(self.sample(waves).indices)
 
     def state(self) -> tuple[int, ...]:
-        """That of the whole campaign."""
+        """The same as for the whole campaign."""
         return self.whole.state()
 
     def snapshot(self) -> AbstractContextManager[None]:

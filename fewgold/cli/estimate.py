@@ -48,12 +48,12 @@ def estimate(
         None,
         "NAME",
         "Method for the interval: auto (default), student, or a guaranteed one such as star; "
-        "fewgold strategies lists them. For alpha also equal (default) or hdi.",
+        "fewgold strategies lists them. With --estimator alpha-METRIC also equal (default) or hdi.",
     ),
     prior: str | None = option(
         None,
         "tp=N,…|rho=M@N,…",
-        "For alpha: what you knew of the metric before, as for fewgold alpha.",
+        "With --estimator alpha-METRIC: what you knew of the metric before (see fewgold alpha).",
     ),
     limits: options.ScaleEnds = None,
     adequate: str | None = option(

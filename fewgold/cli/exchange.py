@@ -127,7 +127,7 @@ def export(
         "FORMAT",
         "csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
         "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: from the file's name. "
-        "Scores go back to inspect, promptfoo, deepeval, lm-eval, openai-evals, langfuse, "
+        "To write scores back: inspect, promptfoo, deepeval, lm-eval, openai-evals, langfuse, "
         "langsmith, mlflow.",
     ),
     what: What = "unrated",

@@ -61,10 +61,19 @@ def reliability(
     draws: int = option(1500, "D", "Number of bootstrap samples.", min=2),
     seed: options.SeedOfDraws = 0,
     resample: Resample = "segments",
-    at: str | None = option(None, "1,2,5,…", "Numbers of documents, or all. Default: 30 of them."),
+    at: str | None = option(
+        None, "1,2,5,…", "Numbers of documents to try, or all. Default: up to 30 of them."
+    ),
     absolute: bool = flag(False, "--absolute", "Do not divide by the mean, which may be near 0."),
-    x_i: float = option(1.0, "X", "Where the tangent of x_min touches the curve.", "--x-i"),
-    epsilon: float = option(0.0001, "E", "Slope that defines x_max."),
+    x_i: float = option(
+        1.0,
+        "X",
+        "Number of documents at which the tangent that defines x_min touches the curve.",
+        "--x-i",
+    ),
+    epsilon: float = option(
+        0.0001, "E", "Slope below which the curve counts as flat: this defines x_max."
+    ),
     drop_gaps: bool = flag(False, "--drop-gaps", "Leave out segments without a score."),
     confidence: str = option("0.95", "P", "Confidence level of the intervals."),
     half_width: float | None = option(

@@ -58,7 +58,7 @@ def serve(
     """Open the web pages to set up, rate and follow campaigns.
 
     It prints the owner's address. Raters get their own links on the page
-    Raters, which only let ' 'them rate.
+    Raters, which only let them rate.
 
     Example: [bold]fewgold serve study[/bold]
     """

@@ -36,9 +36,8 @@ def status(
 ) -> None:
     """Show the progress of a campaign.
 
-    What was drawn and rated, the estimate so far, how many ratings the
-    tolerance still takes, whether the stopping rule says stop, and anything
-    odd.
+    Shows what was drawn and rated, the estimate so far, how many more ratings
+    the tolerance takes, whether the stopping rule says stop, and anything odd.
 
     Example: [bold]fewgold status study[/bold]
     """

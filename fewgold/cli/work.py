@@ -264,7 +264,7 @@ def adjudicate(
 
     A rule set beforehand decides which are settled, so that the score of a
     segment does not depend on who happened to look. The raters' answers are
-    kept; results and their signature say ' 'how many scores were settled.
+    kept; results and their signature say how many scores were settled.
 
     [bold]fewgold adjudicate study --differ 20[/bold]
 

@@ -178,7 +178,7 @@ class Appraise(Format):
         )
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The scores of a campaign, or of a batch file which segments are still to be rated."""
+        """The scores of a campaign; for a batch file, the segments still to be rated."""
         if names.id is not None and names.id not in _IDS:
             raise UnknownNameError("id of Appraise", names.id, _IDS)
         if names.score or names.rater:

@@ -43,7 +43,7 @@ def settings(tasks: Tasks) -> dict[str, Any]:
     return {
         "guidelines": "\n".join(
             [
-                # It is shown as Markdown, in which HTML may stand.
+                # Argilla shows it as Markdown, which may contain HTML.
                 *filter(None, [tasks.instructions.strip().replace("<", "&lt;")]),
                 *(asked._instruction for asked in layout.controls.values()),
             ]

@@ -393,7 +393,7 @@ def _segments(rows: Sequence[MqmRow]) -> tuple[Callable[[MqmRow], str], list[str
     notes = []
     if shared is not None and any(not row["id"] for row in without):
         notes.append(
-            f"the segment id {shared!r} stands for several segments, so segments are called "
+            f"the segment id {shared!r} stands for several segments, so they are identified as "
             "document:position."
         )
     return name, notes

@@ -669,7 +669,7 @@ def _wide(frame: pd.DataFrame) -> pd.DataFrame:
 def daniken(
     draws: int = 2 * THEIR_DRAWS, *, rng: int = 0, progress: Progress | None = None
 ) -> DanikenReproduction:
-    """Make the tables of von Däniken et al. (2022) and of his thesis again, beside the printed.
+    """Reproduce the tables of von Däniken et al. (2022) and of his thesis, next to those printed.
 
     Tables 1, 4, 5, 8, 9 and 11 to 14, Figures 1 to 3 and the figures that the text quotes from
     them, Tables 5.8 and 5.9 of the thesis, and the human-rating parts of its Tables 5.1 to 5.7.

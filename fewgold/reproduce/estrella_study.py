@@ -156,7 +156,7 @@ def ranking(draws: int, seed: int) -> pd.DataFrame:
 
     rows = []
     for name in SETS:
-        with suppress(FileNotFoundError):  # the public scores need not be there
+        with suppress(FileNotFoundError):  # the public scores may be missing
             frame = real_frame(name)
             size = frame.groupby("system").size().mean() / frame["doc_id"].nunique()
             many = round(THEIR_SEGMENTS / size)

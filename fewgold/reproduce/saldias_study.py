@@ -75,7 +75,7 @@ class Errors:
         return self[above] / self[below]
 
     def over_better_part(self, both: str, part: str) -> Statistic:
-        """A combination over the better of sampler's mean and control variates by themselves."""
+        """Error of a combination, divided by that of the better of its two parts."""
         return self.ratio(both, min((part, KNN), key=lambda name: self[name].value))
 
     def _printed(self, table: str, above: str, below: str = "baseline") -> float:

@@ -53,7 +53,7 @@ class StoredPool:
     paths
         A Parquet file, a folder, a pattern such as ``"logs/*.parquet"``, or several of these.
     id, document, metrics, cost, system, texts, orientation
-        ColumnRoles, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
+        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
         against all others, and for all rows by `check_ids`.
     order
         The column with the order of segments within their document, for samplers that take
@@ -464,7 +464,7 @@ class Excerpt(Pool):
     def _metric_values(self, metric: str) -> FloatArray:
         """A metric over the whole pool: the drawn rows first, then the others, in any order.
 
-        This brings one column into memory, 8 bytes a segment.
+        This brings one column into memory, 8 bytes per segment.
         """
         if metric not in self._columns:
             mine = self.composite() if metric == "mean" else self.matrix([metric])[0]

@@ -422,7 +422,7 @@ class LogFile:
 
     @cached_property
     def whole(self) -> Any:
-        """The file as one JSON value; None if it is none."""
+        """The file as one JSON value; None if it is not JSON."""
         return self.probe.json
 
     @cached_property
@@ -521,7 +521,7 @@ class Gathered:
         self.context += 1
 
     def use(self, *outputs: Output) -> None:
-        """A row that outputs were made of; none where it adds to one that is there."""
+        """Count a row, with the outputs made from it; none if it adds to an earlier output."""
         self.rows += 1
         self.used += 1
         self.outputs += outputs

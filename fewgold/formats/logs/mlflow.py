@@ -195,8 +195,8 @@ def _output(row: Mapping[str, Any], base: str, id_: str) -> Output:
             continue
         source = at(one, "source", "source_type") or at(one, "source", "sourceType")
         people = str(source).upper() == "HUMAN"
-        # What a person took back counts no more; what a judge said stays what it said, even if
-        # a person has corrected it.
+        # What a person took back no longer counts; a judge's score stays, even if a person has
+        # corrected it.
         if not (people and one.get("valid") is False):
             given.append((people, name, value))
     judges, human = by_source(given)
