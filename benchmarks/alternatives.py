@@ -47,7 +47,7 @@ def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any]
     try:
         import ppi_py  # type: ignore[import-not-found]
     except ImportError:
-        print("ppi-python is not here.", file=sys.stderr)
+        print("ppi-python is not installed: left out.", file=sys.stderr)
     else:
 
         def ppi(rows: Any, scores: Any) -> Answer:
@@ -65,7 +65,7 @@ def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any]
             PPIMeanEstimator,
         )
     except ImportError:
-        print("glide-py is not here.", file=sys.stderr)
+        print("glide-py is not installed: left out.", file=sys.stderr)
         return found
 
     def glide(estimator: Any, z: Any) -> Callable[[Any, Any], Answer]:

@@ -156,7 +156,7 @@ def peers(
     try:
         from ppi_py import ppi_mean_ci  # type: ignore[import-not-found]
     except ImportError:
-        print("ppi-python is not here.")
+        print("ppi-python is not installed: left out.")
     else:
         at, elsewhere = z[rows], z[rest]
         found.append(("ppi_mean_ci", lambda: ppi_mean_ci(scores, at, elsewhere, alpha=0.05), None))
@@ -166,7 +166,7 @@ def peers(
             PPIMeanEstimator,
         )
     except ImportError:
-        print("glide-py is not here.")
+        print("glide-py is not installed: left out.")
         return found
     known = np.full(z.size, np.nan)
     known[rows] = scores

@@ -46,7 +46,7 @@ def krippendorff(y: FloatArray, item: IntArray) -> float:
     return float(1 - observed / expected) if expected > 0 else float("nan")
 
 
-#: With fewer items than this that have two ratings, the interval of Krippendorff's α is too narrow.
+#: If fewer items than this have two ratings, the interval of Krippendorff's α is too narrow.
 FEW_SHARED = 30
 
 
@@ -123,7 +123,7 @@ def krippendorff_nominal(y: FloatArray, item: IntArray) -> float:
 
 
 def _shared(y: FloatArray, item: IntArray) -> tuple[FloatArray, IntArray]:
-    """The ratings of items with two or more."""
+    """The ratings of items with two or more ratings."""
     kept = np.bincount(item)[item] > 1
     return y[kept], item[kept]
 

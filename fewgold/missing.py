@@ -420,8 +420,8 @@ def _ends(estimate: Estimate, confidence: float) -> Interval:
 
 # The design of the rated segments, if chance decided which were rated ---------------------------
 
-# Segments per unit, on average, from which each unit has its own response rate; and segments per
-# class of neighbours.
+# Average number of segments per unit above which each unit has its own response rate; and number
+# of segments per class of neighbours.
 _LARGE, _ENOUGH = 8, 20
 
 

@@ -390,7 +390,7 @@ def newcombe(auc: float, adequate: int, inadequate: int, z: float) -> tuple[floa
 
 # Whether systems share the rates of a metric, and the error from assuming that they do ---
 
-_EXPECTED = 5  # fewer expected items in a cell, and the chi-square distribution is rough
+_EXPECTED = 5  # with fewer expected items in a cell the chi-square distribution is rough
 
 
 def _compared(points: dict[str, RocPoint]) -> dict[str, Any]:

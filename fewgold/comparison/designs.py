@@ -154,7 +154,7 @@ def setting(
         by_document = codes is not None and (target == "process" or whole)
         unit = "document" if by_document else "segment"
         if by_document:
-            why = "were rated as a whole" if whole else "are how new text arrives"
+            why = "were rated as a whole" if whole else "come as a whole in new text"
             notes.append(f"documents {why}, so they are the unit, not segments")
     # Sorted by name, so that resampling intervals do not depend on the order of the table.
     rows = np.flatnonzero(rated)

@@ -297,7 +297,7 @@ def read_tree(
     files = {**tree.metrics(pair), **{f"human_{name}": known[name] for name in wanted}}
     columns = {name: _column(tree, pair, path, systems, count) for name, path in files.items()}
     if taken := sorted(set(columns) & set(frame)):
-        raise DataError(f"scores are called like columns of texts: {', '.join(taken)}.")
+        raise DataError(f"scores have the names of text columns: {', '.join(taken)}. Rename them.")
     return pd.DataFrame({**frame, **columns})
 
 

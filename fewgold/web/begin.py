@@ -639,7 +639,7 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
         form = read_plan(table, about, request.query_params)
         answer = page(request, "begin_plan_results.html", draft, table, about, form)
         if form.errors and "hx-request" in request.headers:
-            answer.headers["HX-Reswap"] = "none"  # keep what is shown
+            answer.headers["HX-Reswap"] = "none"  # leave the page as it is
         return answer
 
     @router.post("/{key}/plan")

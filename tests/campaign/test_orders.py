@@ -141,7 +141,7 @@ def test_formats_of_published_ratings_have_no_order(tmp_path: Path) -> None:
     study = begun(tmp_path)
     study.select(15)
     for to in ("mqm", "mqm-averages", "mt-metrics-eval", "wmt-da"):
-        with pytest.raises(DataError, match="knows no order of raters"):
+        with pytest.raises(DataError, match="cannot give each rater an order"):
             hand_out_to(formats.get(to), study.tasks_for(["ann"]), tmp_path / "x")
 
 

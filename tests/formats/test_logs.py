@@ -135,7 +135,7 @@ def test_attachments_and_errors_of_inspect(tmp_path: Path) -> None:
     table = open_table(made.dump(tmp_path / "a.json", log), heard.append)
     assert table["input"][0] == "long text" and table["error"][1] == "broke"
     assert math.isnan(table["match"][1]) and len(table) == made.N
-    assert any("1 samples ended with an error" in s for s in heard)
+    assert any("1 sample ended with an error" in s for s in heard)
     assert any("status 'error'" in s for s in heard)
 
 

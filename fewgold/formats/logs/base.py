@@ -471,7 +471,7 @@ class LogFile:
             return []
 
     def records(self) -> Iterator[tuple[str, Mapping[str, Any] | str, Any]]:
-        """Each row of a list, JSON lines or a table: its place, the row or what is wrong, and raw.
+        """Each row of a list, JSON lines or a table: its place, the row or an error, its raw text.
 
         Gaps are left out, and a row without anything is an empty object.
         """

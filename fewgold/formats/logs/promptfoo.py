@@ -240,7 +240,7 @@ _BESIDE = ("status", "score", "named scores", "grader reason", "comment")
 
 
 def _plain_name(name: str) -> str:
-    """A heading without the suffix of repeated ones."""
+    """A heading without the suffix that marks repeats."""
     return re.sub(r"(\s*\(\d+\)|[._]\d+)$", "", name.strip()).lower()
 
 
