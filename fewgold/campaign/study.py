@@ -211,7 +211,11 @@ class Campaign:
         known = {name: values for name, values in known.items() if values is not None}
         for name in as_names(by):
             if name not in known:
-                hint = "Other columns can only be kept when a campaign begins."
+                hint = {
+                    "python": "To keep more columns: Campaign.create(labels=…).",
+                    "cli": "To keep more columns: fewgold init --by.",
+                    "web": "Other columns can only be kept when a campaign begins.",
+                }
                 raise UnknownNameError("column", name, known, hint)
         return {name: np.asarray(known[name]) for name in as_names(by)}
 
