@@ -217,9 +217,9 @@ def run(
 ) -> tuple[ChainDraws, Health, int]:
     """Run sweeps, doubled until every R-hat is at most 1.01 with enough effective draws.
 
-    Enough means ``effective`` draws of the number of adequate items, and 400 of each rate. The last
-    half of all sweeps is used. Returns it, its diagnostics, (B, 1 + 2R) each, and the number of
-    sweeps: at most 32,000, or fewer if so many raters would exhaust memory.
+    Enough means ``effective`` draws of the number of adequate items, and 400 of each rate. Returns
+    the draws of the last half of all sweeps, their diagnostics, (B, 1 + 2R) each, and the number of
+    sweeps: at most 32,000, or fewer if that would exhaust memory, as with very many raters.
     """
     rng = np.random.default_rng(seed)
     longest = min(_LONGEST, _MEMORY // (model.counts.shape[0] * chains * 2 * model.raters))

@@ -60,7 +60,7 @@ def damaged(why: str, code: str = "") -> DataError:
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Report anything that goes wrong while reading a part of the file as damage."""
+    """Report as damage anything that goes wrong while a part of the file is read."""
     try:
         yield
     except FewgoldError:

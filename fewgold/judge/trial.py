@@ -91,7 +91,7 @@ class JudgedColumns:
         return names
 
     def scores(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """A judge over the whole pool (N,) and at the rated segments (n,), NaN in gaps."""
+        """Scores of a judge over the whole pool (N,) and at the rated segments (n,), NaN in gaps."""
         if name in self._more:
             whole = self._numbers(name)
             return whole, whole[self.sample.indices]
@@ -504,7 +504,7 @@ def _residual(of: Paired) -> FloatArray:
 def _worth(
     found: Mapping[str, MeasuredValue], of: Paired, n: int, size: int, process: bool
 ) -> tuple[float, float, float] | None:
-    """Equivalent number of simple random ratings to n with the judge, with an interval.
+    """Number of simple random ratings worth as much as n with the judge, and its interval.
 
     A judge with correlation r to people leaves 1 − r² of the variance of the mean, which is worth a
     sample larger by the factor 1/(1 − r²), apart from the finite population correction. One degree

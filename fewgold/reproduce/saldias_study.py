@@ -447,7 +447,7 @@ class SaldiasReproduction(Reproduction):
             parts += [TITLES[name]]
             if name == "table3":
                 used = ", ".join(f"{metric} ({data})" for data, metric in self.labels.items())
-                parts += [wrapped(f"In place of BLEURT the strongest metric: {used}.")]
+                parts += [wrapped(f"The strongest metric takes the place of BLEURT: {used}.")]
             if name == "table6" and not is_demo(self):
                 parts += [wrapped(TEST)]
             shows = {"table5": _bounds, "metrics": _metrics, **dict.fromkeys(_DATA_TABLES, _data)}
