@@ -251,8 +251,7 @@ def _remarks(found: Status, rule: str) -> list[str]:
         said.append(
             f"{counted(len(found.unrated), 'chosen output')} without an answer. The comparison so "
             "far assumes that answers are missing at random; it is biased if raters leave hard "
-            "outputs "
-            "for last."
+            "outputs for last."
         )
     elif found.estimate is not None and found.unrated:
         said.append(

@@ -91,7 +91,7 @@ class JudgedColumns:
         return names
 
     def scores(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """Scores of a judge over the whole pool (N,) and at the rated segments (n,), NaN in gaps."""
+        """Scores of a judge on the whole pool (N,) and on the rated segments (n,), NaN in gaps."""
         if name in self._more:
             whole = self._numbers(name)
             return whole, whole[self.sample.indices]

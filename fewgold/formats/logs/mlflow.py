@@ -118,7 +118,7 @@ class MLflow(LogFormat):
         column = f"{name}/v1/score"
         old = [str(c) for c in file.whole["columns"]]
         if column in old:
-            raise DataError(f"the table already has a column {column!r}. Name the scores otherwise.")
+            raise DataError(f"the table already has a column {column!r}. Rename the scores.")
         data = [[*row, v] for row, v in zip(file.whole["data"], made, strict=True)]
         whole = {"columns": [*old, column], "data": data}
         write_texts({out: json.dumps(whole, ensure_ascii=False) + "\n"})
