@@ -338,9 +338,7 @@ class Agreement:
         if strange:
             raise DataError(
                 f"{counted(len(strange), 'segment')} of the estimate {verb(len(strange), 'have')} "
-                "no "
-                "answer here, first "
-                f"{strange[:3]}. Give the answers that it was made from."
+                f"no answer here, first {strange[:3]}. Give the answers that it was made from."
             )
         weights = np.array(estimate.design.weights)
         if estimate.g_weights is not None:

@@ -360,8 +360,7 @@ class GapBounds:
         """Remarks for the reader."""
         mine = (
             f"{self.unrated} of {self.sampled} segments {verb(self.unrated, 'are')} unrated, and "
-            "may "
-            "have any score: nothing is assumed about missing scores",
+            "may have any score: nothing is assumed about missing scores",
         )
         early = () if self.before is None else (f"in an earlier wave, {self.before.note}",)
         own = [n for e in (self.low, self.high) for n in e.remarks if n not in e.ratings.warnings]

@@ -449,8 +449,8 @@ def _about_raters(
         i, j = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
         notes.append(
             f"raters are distributed unevenly over systems: their biases shift {systems[i]} "
-            "against "
-            f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
+            f"against {systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard "
+            "errors; "
             "scores adjusted for raters are free of them"
         )
     return notes

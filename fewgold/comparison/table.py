@@ -199,8 +199,7 @@ def _ratings(
         at = rows[by < 0][0]
         raise DataError(
             f"{counted(int((by < 0).sum()), 'rating')} without a rater in {rater!r}, the first for "
-            "segment "
-            f"{labels[at]} of {names[at]}. Fill in the rater."
+            f"segment {labels[at]} of {names[at]}. Fill in the rater."
         )
     return Scored(seg[rows], sys[rows], by, scores_of_all.astype(np.float64), raters)
 

@@ -181,8 +181,7 @@ def studies_from_table(
     elif gaps:
         raise DataError(
             f"{gaps} of {len(table)} rows {verb(gaps, 'have')} no {human}. A simulation replays "
-            "what "
-            "people rated.",
+            "what people rated.",
             hints={
                 "python": "Fill the gaps, or leave those rows out (rated_only=True).",
                 "cli": "Fill the gaps, or leave those rows out with --rated-only.",

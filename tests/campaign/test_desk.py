@@ -32,7 +32,7 @@ def test_links_name_raters_until_they_are_removed(campaign: Campaign) -> None:
     with pytest.raises(FewgoldError, match="there is already a rater 'Ann'"):
         campaign.desk.add_rater("Ann")
     for bad in ("", "  ", "a\nb", "\u202eevil", "x" * 81):
-        with pytest.raises(FewgoldError, match="1 to 80 characters"):
+        with pytest.raises(FewgoldError, match="1 to 80 printable characters"):
             campaign.desk.add_rater(bad)
     campaign.desk.remove_rater("Ann")
     assert campaign.desk.rater_of(ann) is None

@@ -131,7 +131,7 @@ def test_a_tool_that_asks_the_other_way_round_is_pointed_out(tmp_path: Path, poo
             study.select(3)
         out = ["-o", str(path / "tasks.json"), "--to", "appraise"]
         said = CliRunner().invoke(app, ["export", str(path), *out])
-        assert said.exit_code == 0 and ("Turn the scores round" in said.stderr) == (not higher)
+        assert said.exit_code == 0 and ("Reverse the scores" in said.stderr) == (not higher)
 
 
 def test_what_the_owner_asks_is_asked(tmp_path: Path, pool: Pool) -> None:

@@ -148,7 +148,7 @@ def test_what_differs_is_settled(study: Callable[..., Campaign]) -> None:
     now = campaign.estimate()
     assert now.value < alone.value
     assert "adjudicated:replaces(2)" in now.signature() and "adjudicated" not in alone.signature()
-    assert any("instead of the answers of raters" in w for w in now.ratings.warnings)
+    assert any("instead of the raters' answers" in w for w in now.ratings.warnings)
     campaign.change(adjudication="joins")
     assert campaign.scores()[-1] == pytest.approx((40 + 95 + 10) / 3)
     assert "adjudicated:joins(2)" in campaign.estimate().signature()

@@ -110,7 +110,7 @@ def test_other_files(tmp_path: Path) -> None:
     for text in ("id,score\n1,2\n", "a,b,c,TGT,5,6,7\n", "[1, 2]", '[{"items": 3, "task": 1}]', ""):
         path = put(tmp_path, text)
         assert not Appraise()._recognises(Probe(path))
-    with pytest.raises(DataError, match=r"no file of Appraise's scores.*in line 1 expected at"):
+    with pytest.raises(DataError, match=r"not a file of Appraise's scores.*in line 1 expected at"):
         Appraise().read(put(tmp_path, "id,score", "1,2"))
     with pytest.raises(DataError, match="no batch file of Appraise"):
         Appraise().read(put(tmp_path, "[1, 2]"))
