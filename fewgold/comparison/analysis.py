@@ -450,8 +450,7 @@ def _about_raters(
         notes.append(
             f"raters are distributed unevenly over systems: their biases shift {systems[i]} "
             f"against {systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard "
-            "errors; "
-            "scores adjusted for raters are free of them"
+            "errors; scores adjusted for raters are free of them"
         )
     return notes
 

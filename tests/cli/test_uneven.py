@@ -337,7 +337,7 @@ def test_other_things_that_do_not_fit(run: Run, tables: pd.DataFrame, table: pd.
     )
     for share in ("0", "1.5", "-0.2", "half"):
         assert "share" in told("--uncertainty", "doubt", f"--uniform={share}", code=2)
-    assert "--history-human belongs to --history" in told("--history-human", "mqm", code=2)
+    assert "--history-human needs --history" in told("--history-human", "mqm", code=2)
     assert "draws every segment with the same chance" in told("--uniform", "0.5")
     table[["segment", "doc_id", "human"]].to_csv("bare.csv", index=False)
     assert "bare.csv and the pool have no metric in common. The pool has comet" in told(
