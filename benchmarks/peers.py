@@ -51,7 +51,7 @@ def newest() -> str:
 
 
 def set_up(python: str) -> Path:
-    """The Python of an environment with fewgold and those peers that can be installed."""
+    """Create an environment with fewgold and the peers that can be installed; its Python."""
     version = run(python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").stdout.strip()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     env = cache / "fewgold" / f"peers-{version}"

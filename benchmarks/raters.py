@@ -100,7 +100,7 @@ def crowd_kit() -> dict[str, Chances]:
 
 
 class Result(NamedTuple):
-    """Of one study: error of the share, share of right classes, seconds."""
+    """The result of one study: error of the share, share of right classes, seconds."""
 
     gap: float
     right: float

@@ -527,7 +527,8 @@ class Answers:
         if not np.isfinite(scores).all():
             row = int(np.flatnonzero(~np.isfinite(scores))[0])
             raise DataError(
-                f"{int((~np.isfinite(scores)).sum())} answers have no score, the first from "
+                f"{counted(int((~np.isfinite(scores)).sum()), 'answer')} without a score, the "
+                "first from "
                 f"rater {self.raters[row]!s} for segment {self.segments[row]!s}. Remove these "
                 "rows."
             )

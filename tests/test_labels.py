@@ -202,9 +202,9 @@ def test_composite_ids_and_row_numbers() -> None:
         ("strata:lingo", "unknown column 'lingo'"),
         ("chances:judge", "above 0 and at most 1"),
         ("chances:half", "add up to 200.0, but 80 rows are labelled"),
-        ("strata:rare", r"1 of 3 values of 'rare' have no labelled row: x \(1 rows\)"),
+        ("strata:rare", r"1 of 3 values of 'rare' has no labelled row: x \(1 row\)"),
         ("whole:part", "all labelled rows have the same part"),
-        ("strata:holes", "is empty in 1 rows, first in row 1"),
+        ("strata:holes", "is empty in 1 row, first in row 1"),
     ],
 )
 def test_what_does_not_fit_is_said(chosen: str, message: str) -> None:

@@ -19,6 +19,7 @@ from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import RaterPriors
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import as_names, check_choice, check_confidence, check_count
+from fewgold.common.text import counted
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 
@@ -449,8 +450,9 @@ class RaterPosterior(Posterior):
             if twice.any():
                 where = frame.loc[twice, [item, rater]].iloc[0].tolist()
                 raise DataError(
-                    f"{where[1]} answered {where[0]} several times ({int(twice.sum())} rows more "
-                    "than one). Keep one answer for each rater and item."
+                    f"{where[1]} answered {where[0]} several times "
+                    f"({counted(int(twice.sum()), 'extra row')}). Keep one answer for each rater "
+                    "and item."
                 )
             labels = frame.pivot(index=item, columns=rater, values=answer)
             beside = [name for name in (gold, *metrics) if name is not None]

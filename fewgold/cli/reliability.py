@@ -12,6 +12,7 @@ import typer
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, no_plots, note, notes, print_summary, progress_bars
 from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
+from fewgold.common.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,7 +228,8 @@ def _corpus_score(text: str, table: pd.DataFrame) -> tuple[str, CorpusScore]:
         empty = [k for k, value in enumerate(table[name]) if io.is_empty(value)]
         if empty:
             raise DataError(
-                f"column {name!r} has no text in {len(empty)} rows, first in row {empty[0]} "
+                f"column {name!r} has no text in {counted(len(empty), 'row')}, first in row "
+                f"{empty[0]} "
                 "(counted from 0)."
             )
     outputs, *references = (table[name].astype(str).tolist() for name in columns)

@@ -18,7 +18,7 @@ from fewgold.cli.console import (
     to_json,
 )
 from fewgold.cli.options import Json, flag
-from fewgold.common.text import decimals, plain_value
+from fewgold.common.text import counted, decimals, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +86,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         lines.append(
             (
                 "incomplete",
-                f"{result['incomplete']} {items} with fewer than {result['each']} raters",
+                f"{counted(result['incomplete'], items[:-1])} with fewer than {result['each']} "
+                "raters",
             )
         )
     if result["unrated"]:

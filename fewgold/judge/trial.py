@@ -241,7 +241,7 @@ class Trial:
 def trial_of(
     setting: TrialSettings, name: str, inside: BoolArray | None = None, told: str | None = None
 ) -> Trial:
-    """A judge over the pool, or over the segments ``inside`` (N,) of it."""
+    """Assess a judge over the pool, or over the segments ``inside`` (N,) of it."""
     ratings, table = setting.ratings, setting.table
     whole, at = table.scores(name)
     notes = [] if told is not None else list(ratings.warnings)

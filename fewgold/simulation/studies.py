@@ -10,7 +10,7 @@ import numpy as np
 from fewgold import io
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import as_names
-from fewgold.common.text import verb
+from fewgold.common.text import counted, verb
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import MOST_GAPS
 from fewgold.pool import Pool
@@ -126,7 +126,8 @@ def _study(pool: Pool, gold: Any) -> Study:
     gaps = ~np.isfinite(scores)
     if gaps.any():
         raise DataError(
-            f"{int(gaps.sum())} of {len(pool)} segments have no finite score, first "
+            f"{int(gaps.sum())} of {len(pool)} segments {verb(int(gaps.sum()), 'have')} no finite "
+            "score, first "
             f"{pool.ids[gaps][0]!s}. A simulation needs them all: remove those segments from "
             "the pool, and the rest is simulated."
         )
@@ -198,7 +199,7 @@ def studies_from_table(
 def _split(table: pd.DataFrame, by: list[str]) -> dict[str, pd.DataFrame]:
     gaps = sum(any(io.is_empty(v) for v in row) for row in table[by].to_numpy().tolist())
     if gaps:
-        raise DataError(f"{gaps} rows have no {' or '.join(by)} to split the table by.")
+        raise DataError(f"{counted(gaps, 'row')} without {' or '.join(by)} to split the table by.")
     found: dict[str, pd.DataFrame] = {}
     for values, part in table.groupby(by, sort=False, observed=True):
         name = " / ".join(map(str, values))

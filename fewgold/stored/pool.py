@@ -14,6 +14,7 @@ from numpy.random import Generator
 
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import as_names
+from fewgold.common.text import verb
 from fewgold.design import Design
 from fewgold.errors import BudgetError, DataError, DesignError, UnknownNameError
 from fewgold.io import CostTerms, cost_terms
@@ -319,7 +320,8 @@ class StoredPool:
         missing = sorted(set(names) - set(found["id_"]))
         if missing:
             raise DataError(
-                f"{len(missing)} of {len(names)} ids are not in the pool, first {missing[0]!r}. "
+                f"{len(missing)} of {len(names)} ids {verb(len(missing), 'are')} not in the pool, "
+                f"first {missing[0]!r}. "
                 "Is this the same pool?"
             )
         if not found["id_"].is_unique:

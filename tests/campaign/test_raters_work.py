@@ -154,7 +154,7 @@ def test_what_differs_is_settled(study: Callable[..., Campaign]) -> None:
     assert "adjudicated:joins(2)" in campaign.estimate().signature()
     # Answers stay as they are, and agreement is that of the raters.
     assert len(campaign.answers()) == 24 and set(campaign.answers()["rater"]) == {"ann", "bob"}
-    with pytest.raises(DataError, match="no segment about which two raters differ by 30 or more"):
+    with pytest.raises(DataError, match="no two raters differ by 30 or more on the segment"):
         campaign.settle(ids[0], 10.0, by="cleo")
     with pytest.raises(DataError, match="outside 0 to 100"):
         campaign.settle(ids[-1], 101.0, by="cleo")

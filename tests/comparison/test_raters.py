@@ -131,5 +131,5 @@ def test_no_raters_no_table() -> None:
     result = compare(frame, human="score", system="system", id="seg")
     with pytest.raises(DataError, match="Name the column of raters"):
         result.raters()
-    with pytest.raises(DataError, match="adjust_raters needs to know who rated"):
+    with pytest.raises(DataError, match="if it is known who rated"):
         compare(frame, human="score", system="system", id="seg", adjust_raters=True)

@@ -60,10 +60,10 @@ def test_every_kind_of_line(tmp_path: Path) -> None:
     assert got.ratings[1].details["errors"] == [{"severity": "major"}]
     assert got.ratings[1].details["batch"] == "3"
     assert got.notes == (
-        "1 lines are scores of whole documents: not counted.",
-        "1 lines are deliberately degraded: not counted.",
-        "1 lines are references: not counted.",
-        "1 lines are repeats: not counted.",
+        "1 line not counted: scores of whole documents.",
+        "1 line not counted: deliberately degraded.",
+        "1 line not counted: references.",
+        "1 line not counted: repeats.",
     )
     assert Appraise().read(path, Names(id="item")).ratings[0].segment == "0"
     assert Appraise().read(path, Names(id="system")).ratings[0].segment == "sysA"

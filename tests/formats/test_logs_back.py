@@ -128,7 +128,7 @@ def test_tools_that_take_no_scores_get_a_table_to_join(tool: str, file: str, joi
     made.MAKERS[tool][file](Path(file))
     scores = rated(file)
     done = run("export", "sheet.csv", "-o", "scores.csv")
-    assert "reads no scores back" in done.output and "a table to join" in done.output
+    assert "cannot read scores back" in done.output and "a table to join" in done.output
     table = read_table("scores.csv")
     assert dict(zip(table["id"], map(float, table["human"]), strict=True)) == scores.to_dict()
     assert join in table.columns

@@ -230,11 +230,11 @@ def test_waves_gaps_and_strays_are_told() -> None:
     report = demo(waves=waves, unrated=["seg1", "seg2"], strays=1)
     text = report.markdown()
     assert "2 waves, 102 segments in all." in text
-    assert "2 sampled segments have no rating: seg1, seg2. The number stands for the pool" in text
-    assert "1 answer for segments that were never sampled is kept apart" in text
+    assert "2 sampled segments have no rating: seg1, seg2. The score represents the pool" in text
+    assert "1 answer for segments that were never sampled is set aside and not used" in text
     assert "The waves add up" not in text
     assert "Seeds: 7, 8." in text
-    assert "2 sampled segments remained without a rating." in methods(report.study)
+    assert "2 sampled segments have no rating." in methods(report.study)
     short = demo(waves=waves[:1]).markdown()
     assert "The waves add up to 60 segments, but 100 are rated and 0 listed" in short
 
@@ -249,7 +249,7 @@ def test_gaps_that_the_estimate_speaks_of_are_not_explained_twice() -> None:
     text = report.markdown()
     assert "5 of 50 segments are unrated, treated as missing at random" in text
     assert "5 sampled segments have no rating:" in text
-    assert "The number stands for the pool only if" not in text
+    assert "The score represents the pool only if" not in text
 
 
 def test_the_interval_after_each_wave_is_drawn_where_told() -> None:
@@ -357,7 +357,7 @@ def test_uneven_chances_in_words_and_commands() -> None:
         first = commands(made.study).splitlines()[0]
         assert first.startswith(f"fewgold select POOL.csv --metrics comet {option} --strategy")
         text = methods(made.study)
-        assert "with a larger chance where the rating was expected to stray further" in text
+        assert "with a larger chance where the rating was expected to differ more" in text
         assert told["chances"] in text
 
 
@@ -410,7 +410,7 @@ def test_bad_input_is_refused() -> None:
         study_report(batch.rate(gold[batch.indices]), Mean(), strategy="random+mean")
     with pytest.raises(DataError, match="it has no segment, only"):
         demo(answers=pd.DataFrame({"id": [1], "score": [2]}))
-    with pytest.raises(DataError, match="strays is a number of answers"):
+    with pytest.raises(DataError, match="strays must be a number of answers"):
         demo(strays=-1)
     with pytest.raises(DataError, match="each wave must be a mapping"):
         demo(waves=[3])

@@ -603,7 +603,8 @@ class LogFormat(ABC):
         separator = {".csv": ",", ".tsv": "\t"}.get(out.suffix)
         if separator is None:
             raise DataError(
-                f"{self.title} cannot import scores, so they are written as a table to join: "
+                f"{self.title} cannot import scores, so they are written as a table to join with "
+                "its results: "
                 f"expected a .csv, .tsv or .jsonl file; got {str(out)!r}."
             )
         cells = [[cell(row.get(n, ""), separator) for n in names] for row in rows]
