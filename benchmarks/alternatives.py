@@ -3,10 +3,10 @@
     python benchmarks/alternatives.py [--draws 2000] [--budget 5] [--python python3.13]
 
 A study is repeated many times on data that come with fewgold, where all scores are known. Its
-segments are drawn at random, except in the last line, which chooses them. Every method gets the
-same ratings and the same metrics. Prediction-powered inference (ppi-python, glide-py) uses one
-metric, the one that follows people best in the pool. ppi-python clips its slope to [0, 1], so for
-it the metric is brought to the direction and spread of the ratings. glide's MultiPPI uses all.
+segments are drawn at random, except in the last line, where fewgold chooses them. Every method
+gets the same ratings and the same metrics. Prediction-powered inference (ppi-python, glide-py) uses
+one metric, the one that follows people best in the pool. ppi-python clips its slope to [0, 1], so
+the metric is first given the direction and spread of the ratings. glide's MultiPPI uses all.
 
 error: mean distance from the truth; worth: number of random ratings whose plain mean has the same
 error; ±: half the width of the 95 % interval; holds: share of intervals that contain the truth.
@@ -47,7 +47,7 @@ def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any]
     try:
         import ppi_py  # type: ignore[import-not-found]
     except ImportError:
-        print("ppi-python is not here.", file=sys.stderr)
+        print("ppi-python is not installed: left out.", file=sys.stderr)
     else:
 
         def ppi(rows: Any, scores: Any) -> Answer:
@@ -65,7 +65,7 @@ def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any]
             PPIMeanEstimator,
         )
     except ImportError:
-        print("glide-py is not here.", file=sys.stderr)
+        print("glide-py is not installed: left out.", file=sys.stderr)
         return found
 
     def glide(estimator: Any, z: Any) -> Callable[[Any, Any], Answer]:

@@ -55,7 +55,7 @@ def batch(
     rate: float = 0.6,
     accuracy: float = 0.7,
 ) -> Counts:
-    """Random studies, by default like the one above."""
+    """Random studies, by default with the rates and sizes of the module's study."""
     rng = np.random.default_rng(0)
     adequate = rng.binomial(paired, rate, studies)
     tp, tn = rng.binomial(adequate, accuracy), rng.binomial(paired - adequate, accuracy)

@@ -7,7 +7,7 @@ and a ridge regression for each pair. Controls use two metrics, or all that ever
 
     python benchmarks/comparison.py [--draws 400] [--n 100] [--time]
 
-Needs the real WMT20 files. ``--time`` adds seconds a draw, all pairs.
+Needs the real WMT20 files. ``--time`` adds the seconds per draw, for all pairs.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def coverage(study: Study, name: str, n: int, draws: int, seed: int = 3) -> dict
     )  # fmt: skip
     truth = figures(study.human, study.judge, simple_design(size, size), study.judge, bins=bins)
     held = {}
-    probable = "ece" in found  # verdicts have studies of their own
+    probable = "ece" in found  # verdicts are in separate studies
     for key, made in found.items():
         if probable and key not in ("auc", "ece"):
             continue

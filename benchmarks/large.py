@@ -53,7 +53,7 @@ def make(folder: Path, rows: int) -> Path:
             file = out / f"part-{part:03}.parquet"
             if file.exists():
                 continue
-            # Numbers by chance from the row's own: multiplied, and the middle digits taken.
+            # Pseudo-random numbers from that of the row: multiplied, middle digits taken.
             connection.execute(
                 f"""COPY (
                     SELECT printf('req-%016x', (i * 11400714819 + 7) % 1000000000039) AS id,

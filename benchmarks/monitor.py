@@ -40,7 +40,7 @@ def told(name, found):
 try:
     from truescore.sequential import first_exclusion
 except ImportError:
-    print("truescore is not here.", file=sys.stderr)
+    print("truescore is not installed: left out.", file=sys.stderr)
 else:
     late = []
     for y in Y:
@@ -51,7 +51,7 @@ else:
 try:
     from glide.monitors import AsymptoticPPRM
 except ImportError:
-    print("glide-py is not here.", file=sys.stderr)
+    print("glide-py is not installed: left out.", file=sys.stderr)
 else:
     late = []
     for y, z in zip(Y, Z):

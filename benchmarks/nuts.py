@@ -101,7 +101,7 @@ def arguments() -> argparse.ArgumentParser:
 def main() -> None:
     options = read(arguments(), draws=600)
     if find_spec("numpyro") is None:
-        print("This needs NumPyro: see the help. pip install numpyro, and again.", file=sys.stderr)
+        print("This needs NumPyro. Install it with: pip install numpyro.", file=sys.stderr)
         raise SystemExit(NO_DATA)
     import numpyro  # type: ignore[import-not-found,unused-ignore]
 

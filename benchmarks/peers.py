@@ -51,7 +51,7 @@ def newest() -> str:
 
 
 def set_up(python: str) -> Path:
-    """The Python of an environment with fewgold and those peers that can be installed."""
+    """Create an environment with fewgold and the peers that can be installed; its Python."""
     version = run(python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").stdout.strip()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     env = cache / "fewgold" / f"peers-{version}"
@@ -156,7 +156,7 @@ def peers(
     try:
         from ppi_py import ppi_mean_ci  # type: ignore[import-not-found]
     except ImportError:
-        print("ppi-python is not here.")
+        print("ppi-python is not installed: left out.")
     else:
         at, elsewhere = z[rows], z[rest]
         found.append(("ppi_mean_ci", lambda: ppi_mean_ci(scores, at, elsewhere, alpha=0.05), None))
@@ -166,7 +166,7 @@ def peers(
             PPIMeanEstimator,
         )
     except ImportError:
-        print("glide-py is not here.")
+        print("glide-py is not installed: left out.")
         return found
     known = np.full(z.size, np.nan)
     known[rows] = scores

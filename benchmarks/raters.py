@@ -73,7 +73,7 @@ def majority(labels: FloatArray) -> FloatArray:
 def crowd_kit() -> dict[str, Chances]:
     """Probability that each item is adequate, by crowd-kit's aggregators if it is installed."""
     if find_spec("crowdkit") is None:
-        print("crowd-kit is not here: majority votes alone are compared.", file=sys.stderr)
+        print("crowd-kit is not installed: only majority votes are compared.", file=sys.stderr)
         return {}
     import crowdkit.aggregation as peers  # type: ignore[import-not-found,unused-ignore]
 
@@ -100,7 +100,7 @@ def crowd_kit() -> dict[str, Chances]:
 
 
 class Result(NamedTuple):
-    """Of one study: error of the share, share of right classes, seconds."""
+    """The result of one study: error of the share, share of right classes, seconds."""
 
     gap: float
     right: float

@@ -82,7 +82,7 @@ def main() -> None:
     try:
         methods |= {"glide-py, active": glide(0.0), "glide-py, half uniform": glide(0.5)}
     except ImportError:
-        print("glide-py is not here.", file=sys.stderr)
+        print("glide-py is not installed: left out.", file=sys.stderr)
     errors: dict[tuple[str, str], list[float]] = {}
     for draw in range(options.draws):
         rng = np.random.default_rng([1, draw])

@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.statistics import correlation
-from fewgold.common.text import plain_value
+from fewgold.common.text import counted, plain_value, verb
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import Interval, LinearEstimate
 
@@ -46,7 +46,7 @@ def krippendorff(y: FloatArray, item: IntArray) -> float:
     return float(1 - observed / expected) if expected > 0 else float("nan")
 
 
-#: With fewer items than this that have two ratings, the interval of Krippendorff's α is too narrow.
+#: If fewer items than this have two ratings, the interval of Krippendorff's α is too narrow.
 FEW_SHARED = 30
 
 
@@ -123,7 +123,7 @@ def krippendorff_nominal(y: FloatArray, item: IntArray) -> float:
 
 
 def _shared(y: FloatArray, item: IntArray) -> tuple[FloatArray, IntArray]:
-    """The ratings of items with two or more."""
+    """The ratings of items with two or more ratings."""
     kept = np.bincount(item)[item] > 1
     return y[kept], item[kept]
 
@@ -337,8 +337,8 @@ class Agreement:
         strange = [i for i in sampled if i not in place]
         if strange:
             raise DataError(
-                f"{len(strange)} segments of the estimate have no answer here, first "
-                f"{strange[:3]}. Give the answers that it was made from."
+                f"{counted(len(strange), 'segment')} of the estimate {verb(len(strange), 'have')} "
+                f"no answer here, first {strange[:3]}. Give the answers that it was made from."
             )
         weights = np.array(estimate.design.weights)
         if estimate.g_weights is not None:
@@ -527,7 +527,8 @@ class Answers:
         if not np.isfinite(scores).all():
             row = int(np.flatnonzero(~np.isfinite(scores))[0])
             raise DataError(
-                f"{int((~np.isfinite(scores)).sum())} answers have no score, the first from "
+                f"{counted(int((~np.isfinite(scores)).sum()), 'answer')} without a score, the "
+                "first from "
                 f"rater {self.raters[row]!s} for segment {self.segments[row]!s}. Remove these "
                 "rows."
             )

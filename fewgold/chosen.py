@@ -14,6 +14,7 @@ import numpy as np
 
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, codes_of
 from fewgold.common.checks import as_names
+from fewgold.common.text import counted, verb
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.cells import column_of, is_gap
@@ -94,7 +95,8 @@ class Chosen:
         labels = texts_of(table[self.column])
         if "" in labels:
             raise DataError(
-                f"the column {self.column!r} is empty in {labels.count(''):,} rows, first in row "
+                f"the column {self.column!r} is empty in {counted(labels.count(''), 'row')}, "
+                "first in row "
                 f"{labels.index('') + 1}. Fill it in for every row."
             )
         codes = codes_of(np.array(labels))
@@ -104,11 +106,12 @@ class Chosen:
         if self.how == "strata":
             bare = np.flatnonzero(counts == 0)
             if bare.size:
-                shown = ", ".join(f"{names[int(h)]} ({sizes[h]:,} rows)" for h in bare[:4])
+                told = (f"{names[int(h)]} ({counted(int(sizes[h]), 'row')})" for h in bare[:4])
+                shown = ", ".join(told) + (", …" if bare.size > 4 else "")
                 raise DataError(
-                    f"{bare.size} of {sizes.size} values of {self.column!r} have no labelled "
-                    f"row: {shown}{', …' if bare.size > 4 else ''}. Label some rows of each, or "
-                    "remove those values from the table: the score then covers only the rest."
+                    f"{bare.size} of {sizes.size} values of {self.column!r} "
+                    f"{verb(bare.size, 'have')} no labelled row: {shown}. Label some rows of each, "
+                    "or remove those values from the table: the score then covers only the rest."
                 )
             return rows, Design.stratified(codes[rows], sizes)
         touched = np.flatnonzero(counts)
@@ -129,7 +132,7 @@ class Chosen:
             row = int(np.argmax(wrong))
             raise DataError(
                 f"the column {name!r} must hold each row's chance of being labelled, above 0 and "
-                f"at most 1; {int(wrong.sum()):,} rows hold something else, the first is row "
+                f"at most 1; not so in {counted(int(wrong.sum()), 'row')}, the first is row "
                 f"{row + 1} ({table[name].iloc[row]!s})."
             )
         n, expected = int(labelled.sum()), float(chances.sum())
@@ -274,7 +277,8 @@ def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> Flo
     partly = int(((count > 0) & (count < len(people))).sum())
     if partly:
         notes.append(
-            f"{partly:,} rows have a label in only some of {', '.join(people)}: the mean of the "
+            f"{counted(partly, 'row')} with a label in only some of {', '.join(people)}: the mean "
+            "of the "
             "labels present is used"
         )
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
@@ -331,7 +335,8 @@ def join_labels(
     strange = [label for label in own if label not in places]
     if strange:
         raise DataError(
-            f"{len(strange):,} of {len(own):,} labels belong to rows that are not in the table, "
+            f"{len(strange):,} of {len(own):,} labels {verb(len(strange), 'belong')} to rows that "
+            "are not in the table, "
             f"the first with {on} {':'.join(strange[0])!r}. Give the table from which the "
             "labelled rows were chosen."
         )

@@ -83,9 +83,9 @@ def rate(
     unused = [name for name in named if name not in {c.name for c in chosen}]
     if unused:
         raise DataError(
-            f"there are scores for {', '.join(unused)}, which is not among the criteria "
-            f"({', '.join(c.name for c in chosen)}). Add it to the criteria, or leave its scores "
-            "out."
+            f"there are scores for {', '.join(unused)}, but the criteria are only "
+            f"{', '.join(c.name for c in chosen)}. Add what is missing to the criteria, or leave "
+            "those scores out."
         )
     parts = {}
     for criterion in chosen:
@@ -105,7 +105,7 @@ def rate(
 
 @contextmanager
 def _named(criterion: str) -> Iterator[None]:
-    """Errors begin with the criterion that they are about."""
+    """Makes errors begin with the criterion that they are about."""
     try:
         yield
     except DataError as error:

@@ -52,14 +52,15 @@ class DesignError(FewgoldError):
 class UnknownNameError(FewgoldError):
     """No sampler, estimator, column or data set has this name."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], hint: str | Mapping[str, str] = ""
+    ) -> None:
         names = sorted(known)
         near = get_close_matches(name, names, n=3, cutoff=0.5)
         parts = [f"unknown {kind} {name!r}."]
         if near:
             parts.append(f"Did you mean {' or '.join(repr(n) for n in near)}?")
         parts.append(f"Known: {', '.join(names) if names else 'none'}.")
-        if hint:
-            parts.append(hint)
         self.kind, self.name, self.known = kind, name, tuple(names)
-        super().__init__(" ".join(parts), code="unknown-name")
+        hints = {"python": hint} if isinstance(hint, str) else hint
+        super().__init__(" ".join(parts), code="unknown-name", hints=hints)

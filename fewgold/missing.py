@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, codes_of
 from fewgold.common.checks import Limits, as_limits, check_choice, check_confidence
 from fewgold.common.statistics import adjusted_p_values, intraclass_correlation
+from fewgold.common.text import verb
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
@@ -169,7 +170,7 @@ class PartialRatings:
         names = [str(i) for i in self.missing.tolist()]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         raise DataError(
-            f"{len(names)} of {self.sample.n} segments are unrated: "
+            f"{len(names)} of {self.sample.n} segments {verb(len(names), 'are')} unrated: "
             f"{', '.join(names[:_SHOWN])}{more}. Have them rated, or choose how to treat them:",
             code="unrated",
             hints={
@@ -204,8 +205,8 @@ class PartialRatings:
         lost, of = self.sample.n - self.rated + before, self.sample.n + before
         design = answered(self.sample.design, self._keep, within)
         gaps = GapHandling(
-            f"{lost} of {of} segments are unrated, treated as missing at random: the interval "
-            "relies on that",
+            f"{lost} of {of} segments {verb(lost, 'are')} unrated, treated as missing at random: "
+            "the interval relies on that",
             f"{lost}-at-random" + ("-anywhere" if within == "sample" else ""),
             lost,
         )
@@ -274,7 +275,7 @@ class PartialRatings:
         keep, sample = self._keep, self.sample
         if not keep.all():
             lost = sample.n - self.rated
-            note = f"{lost} of {sample.n} segments are unrated, counted as {end:g}"
+            note = f"{lost} of {sample.n} segments {verb(lost, 'are')} unrated, counted as {end:g}"
             gaps = GapHandling(note, f"{lost}-as-{end:g}")
             sample = replace(sample, info=replace(sample.info, gaps=gaps))
         return Ratings(sample, np.where(keep, self.scores, end), as_limits(self.limits))
@@ -291,8 +292,9 @@ def _as_scores(sample: Sample, scores: Any) -> FloatArray:
         strange = [i for i in scores if i not in set(ids)]
         if strange:
             raise DataError(
-                f"{len(strange)} ratings are of segments outside the sample, first "
-                f"{strange[:3]}. Leave them out: they would bias the estimate."
+                "there are ratings of segments outside the sample, "
+                f"{len(strange)} in all, first {strange[:3]}. Leave them out: they would bias the "
+                "estimate."
             )
         scores = [scores.get(i) for i in ids]
     try:
@@ -357,8 +359,8 @@ class GapBounds:
     def notes(self) -> tuple[str, ...]:
         """Remarks for the reader."""
         mine = (
-            f"{self.unrated} of {self.sampled} segments are unrated, and may have any score: "
-            "nothing is assumed about them",
+            f"{self.unrated} of {self.sampled} segments {verb(self.unrated, 'are')} unrated, and "
+            "may have any score: nothing is assumed about missing scores",
         )
         early = () if self.before is None else (f"in an earlier wave, {self.before.note}",)
         own = [n for e in (self.low, self.high) for n in e.remarks if n not in e.ratings.warnings]
@@ -417,8 +419,8 @@ def _ends(estimate: Estimate, confidence: float) -> Interval:
 
 # The design of the rated segments, if chance decided which were rated ---------------------------
 
-# Segments per unit, on average, from which each unit has its own response rate; and segments per
-# class of neighbours.
+# Average number of segments per unit above which each unit has its own response rate; and number
+# of segments per class of neighbours.
 _LARGE, _ENOUGH = 8, 20
 
 

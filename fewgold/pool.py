@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fewgold import io
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.common.checks import as_names, no_number
-from fewgold.common.text import html_table
+from fewgold.common.text import counted, html_table, verb
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
@@ -163,14 +163,14 @@ class Pool:
         if cost is not None and (cost <= 0).any():
             bad = ids[cost <= 0]
             raise DataError(
-                f"cost must be above 0 for every segment; {bad.size} are not, first {bad[:3]!s}."
+                f"cost must be above 0 for every segment; not so for {bad.size}, first {bad[:3]!s}."
             )
         spread = None if self.spread is None else _numbers("spread", self.spread, ids)
         if spread is not None and ((spread < 0).any() or not spread.any()):
             bad = ids[spread < 0] if spread.any() else ids
             raise DataError(
                 "the expected spread must be at least 0 for every segment and above 0 for some; "
-                f"{bad.size} do not fit, first {bad[:3]!s}."
+                f"not so for {bad.size}, first {bad[:3]!s}."
             )
         unknown = set(self.orientation) - set(metrics)
         if unknown:
@@ -538,7 +538,7 @@ def _column(name: str, values: Any) -> NDArray[Any]:
         missing = np.array([v is None or v != v for v in array.tolist()], dtype=bool)
         if missing.any():
             raise DataError(
-                f"{name} has {int(missing.sum())} missing values, the first in row "
+                f"{name} has {counted(int(missing.sum()), 'missing value')}, the first in row "
                 f"{int(missing.argmax())}. Every segment needs one."
             )
         if all(isinstance(v, str) for v in array.tolist()):
@@ -563,14 +563,16 @@ def _refuse_duplicates(ids: NDArray[Any]) -> None:
     bare = [k for k, i in enumerate(ids.tolist()) if isinstance(i, str) and not i.strip()]
     if bare:
         raise DataError(
-            f"every segment needs an id; {len(bare)} of {ids.size} ids are empty, the first in row "
+            f"every segment needs an id; {len(bare)} of {ids.size} ids {verb(len(bare), 'are')} "
+            "empty, the first in row "
             f"{bare[0] + 1}."
         )
     unique, counts = np.unique(ids.astype(str), return_counts=True)
     if (counts > 1).any():
         twice = unique[counts > 1]
         raise DataError(
-            f"ids must differ; {twice.size} occur more than once, first {str(twice[0])!r} "
+            f"ids must differ; {counted(twice.size, 'id')} {verb(twice.size, 'occur')} more than "
+            f"once, first {str(twice[0])!r} "
             f"({counts[counts > 1][0]} times). If the table holds several systems or raters, "
             "keep one of them, or build ids from system and segment."
         )
@@ -590,7 +592,7 @@ def _numbers(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
     broken = ~np.isfinite(numbers)
     if broken.any():
         raise DataError(
-            f"{name} has {int(broken.sum())} missing or infinite values, first for id "
+            f"{name} has {counted(int(broken.sum()), 'missing or infinite value')}, first for id "
             f"{ids[broken][0]!s}. Score every segment, fill the gaps with the metric's mean "
             "(fewgold.io.filled), or leave this metric out."
         )

@@ -299,7 +299,7 @@ def _weights(sample: Sample, weights: Any) -> FloatArray:
     if not (np.isfinite(omega).all() and (omega >= 0).all() and omega.any()):
         bad = int((~np.isfinite(omega) | (omega < 0)).sum())
         raise DataError(
-            f"weights must be at least 0 for every segment and above 0 for some; {bad} are not."
+            f"weights must be at least 0 for every segment and above 0 for some; not so for {bad}."
         )
     return omega
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import Limits, as_limits
-from fewgold.common.text import html_table
+from fewgold.common.text import counted, html_table, verb
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
@@ -342,8 +342,9 @@ class Sample:
             )
         if missing:
             raise DataError(
-                f"{len(missing)} of {len(ids)} sampled segments have no rating, first "
-                f"{missing[:3]}. Rate every segment of the sample: leaving some out biases the "
+                f"{len(missing)} of {len(ids)} sampled segments {verb(len(missing), 'have')} no "
+                f"rating, first {missing[:3]}. Rate every segment of the sample: leaving some out "
+                "biases the "
                 "estimate."
             )
         found = np.empty(len(ids))
@@ -395,7 +396,8 @@ class Ratings:
         broken = ~np.isfinite(self.scores)
         if broken.any():
             raise DataError(
-                f"{int(broken.sum())} of {broken.size} ratings are missing or infinite, first for "
+                f"{int(broken.sum())} of {broken.size} ratings {verb(int(broken.sum()), 'are')} "
+                "missing or infinite, first for "
                 f"id {self.sample.ids[broken][0]!s}. Rate every segment of the sample: leaving "
                 "some out biases the estimate."
             )
@@ -404,7 +406,8 @@ class Ratings:
             outside = (self.scores < low) | (self.scores > high)
             if outside.any():
                 raise DataError(
-                    f"{int(outside.sum())} ratings lie outside the scale {low:g} to {high:g}, "
+                    f"{counted(int(outside.sum()), 'rating')} {verb(int(outside.sum()), 'lie')} "
+                    f"outside the scale {low:g} to {high:g}, "
                     f"first {self.scores[outside][0]:g}. Correct the ratings or the limits."
                 )
 

@@ -403,9 +403,11 @@ def _column(pool: Pool, name: str) -> NDArray[Any]:
     known |= {"document": pool.documents, "system": pool.system}
     known = {k: v for k, v in known.items() if v is not None}
     if name not in known:
-        raise UnknownNameError(
-            "column", name, known, "Name it in texts=[…] when the pool is made, or give its labels."
-        )
+        hint = {
+            "python": "Name it in texts=[…] when the pool is made, or give its labels.",
+            "cli": "Name it with --texts when you select.",
+        }
+        raise UnknownNameError("column", name, known, hint)
     return np.asarray(known[name])
 
 

@@ -81,7 +81,8 @@ def check_sampler(sampler: Sampler, *, unbiased: bool = True, draws: int = 4000)
     _say(not set(more.indices) & set(first.indices), f"{name}: a top-up repeats segments.")
     both = more.rate(gold[more.indices])
     _say(both.n == 35, f"{name}: a top-up lost ratings.")
-    _say(np.isclose(both.sample.design.weights.sum(), 1), f"{name}: weights after a top-up.")
+    total = both.sample.design.weights.sum()
+    _say(np.isclose(total, 1), f"{name}: weights do not sum to 1 after a top-up.")
     clone = pickle.loads(pickle.dumps(sampler))
     _say(clone.draw(pool, 20, rng=3).indices == first.indices, f"{name}: a pickled copy differs.")
     _check_unbiased(name, sampler, unbiased, draws)
@@ -90,12 +91,12 @@ def check_sampler(sampler: Sampler, *, unbiased: bool = True, draws: int = 4000)
 def _check_rows(name: str, sample: Sample, pool: Pool, n: int) -> None:
     rows, design = sample.indices, sample.design
     _say(rows.shape == (3, n), f"{name}: asked for 3 draws of {n}, got shape {rows.shape}.")
-    _say((rows >= 0) & (rows < len(pool)), f"{name}: rows outside the pool.")
+    _say((rows >= 0) & (rows < len(pool)), f"{name}: some rows are outside the pool.")
     _say([len(set(r)) == n for r in rows.tolist()], f"{name}: a segment was drawn twice.")
     _say(np.isclose(design.weights.sum(-1), 1), f"{name}: weights do not sum to 1.")
     _say(design.weights > 0, f"{name}: weights must be above 0.")
     pi = design.inclusion
-    _say((pi > 0) & (pi <= 1 + 1e-12), f"{name}: inclusion probabilities outside (0, 1].")
+    _say((pi > 0) & (pi <= 1 + 1e-12), f"{name}: a chance is not above 0 and at most 1.")
     one = sample.draw(1)
     _say(one.design.weights == design.weights[1], f"{name}: a batch differs from its draws.")
 
@@ -110,11 +111,11 @@ def _check_unbiased(name: str, sampler: Sampler, unbiased: bool, draws: int) -> 
             if not sample.design.unbiased:
                 return
             continue
-        _say(sample.design.unbiased, f"{name}: the design calls itself biased.")
+        _say(sample.design.unbiased, f"{name}: the design says that it is biased.")
         values = (sample.design.weights * gold[sample.indices]).sum(-1)
         z = (values.mean() - gold.mean()) / (values.std() / np.sqrt(draws))
         _say(abs(z) < 5, f"{name}: biased by {z:.1f} Monte-Carlo errors at n = {n}.")
-    _say(unbiased, f"{name}: said to be biased, but its design does not admit it.")
+    _say(unbiased, f"{name}: unbiased=False was passed, but the design claims no bias.")
 
 
 def check_estimator(
@@ -181,7 +182,8 @@ def check_bound(
     approximate one may fall short by a tenth, since the population is skewed.
     """
     name = bound.name
-    _say(bound.kind in ("guaranteed", "conjectured", "approximate"), f"{name}: kind {bound.kind}.")
+    kinds = ("guaranteed", "conjectured", "approximate")
+    _say(bound.kind in kinds, f"{name}: unknown kind {bound.kind!r}.")
     rng = np.random.default_rng(3)
     size = 200
     draw = population or (lambda r: np.minimum(r.exponential(2.0, size).round(1), limits[1]))
@@ -196,6 +198,6 @@ def check_bound(
         covered = float(((low <= gold.mean()) & (gold.mean() <= high)).mean())
         slack = 4 * np.sqrt(confidence * (1 - confidence) / draws)
         least = confidence - slack - (0.1 if bound.kind == "approximate" else 0.0)
-        _say(covered >= least, f"{name}: covers {covered:.1%} of {confidence:.0%} at n = {n}.")
+        _say(covered >= least, f"{name}: covers {covered:.1%}, not {confidence:.0%}, at n = {n}.")
     ends = [*estimate.interval(0.95), estimate.interval(0.95, Student()).low]
-    _say(~np.isnan(ends), f"{name}: not a number in the interval.")
+    _say(~np.isnan(ends), f"{name}: an end of the interval is not a number.")

@@ -178,7 +178,10 @@ def test_good_ratings_need_no_note():
     ("given", "message"),
     [
         (([], [], []), "no answers"),
-        ((["a"], ["x"], [np.nan]), "1 answers have no score, the first from rater x for segment a"),
+        (
+            (["a"], ["x"], [np.nan]),
+            "1 answer without a score, the first from rater x for segment a",
+        ),
         ((["a"], ["x"], [None]), "no score"),
         ((["a"], ["x"], ["good"]), "must be numbers"),
         ((["a", "b"], ["x"], [1]), "equally long"),

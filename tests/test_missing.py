@@ -351,7 +351,7 @@ def test_scores_by_id():
     for given in (known, pd.Series(known), known | {partial.missing[0]: None}):
         found = PartialRatings(partial.sample, given)
         np.testing.assert_array_equal(found.scores, partial.scores)
-    with pytest.raises(DataError, match=r"1 ratings are of segments outside the sample"):
+    with pytest.raises(DataError, match=r"ratings of segments outside the sample, 1 in all"):
         PartialRatings(partial.sample, known | {"elsewhere": 1.0})
 
 

@@ -63,5 +63,5 @@ def test_the_fingerprint_sees_every_part() -> None:
 def test_a_rating_costs_more_than_nothing(bad: float) -> None:
     cost = np.ones(N)
     cost[7] = bad
-    with pytest.raises(DataError, match=r"above 0 for every segment; 1 are not, first \[7\]"):
+    with pytest.raises(DataError, match=r"above 0 for every segment; not so for 1, first \[7\]"):
         Pool(np.arange(N), cost=cost)

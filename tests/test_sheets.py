@@ -347,7 +347,7 @@ def _set(frame: pd.DataFrame, value: str, row: int = 0) -> pd.DataFrame:
     ("change", "message"),
     [
         (lambda f: f.iloc[2:], r"2 ids of the sample are missing: \d+, \d+\. Rate every"),
-        (lambda f: pd.concat([f, f.iloc[:1]]), r"1 id occur more than once: \d+\. Keep one"),
+        (lambda f: pd.concat([f, f.iloc[:1]]), r"1 id occurs more than once: \d+\. Keep one"),
         (lambda f: pd.concat([f, f.iloc[:1].assign(id="x9")]), "not in the sample: x9.*leading"),
         (lambda f: f.assign(id=f["id"].str.lstrip("0")), r"ids are not in the sample: .*, …\."),
         (lambda f: _set(f, ""), r"1 id has no score in column 'score': \d+"),
@@ -525,7 +525,10 @@ def test_the_pool_is_found_again(table: pd.DataFrame, pool: Pool, tmp_path: Path
         (lambda r: r["sample"].update(segments=[]), "damaged"),
         (lambda r: r["sample"]["segments"][0].update(index=999), "rows that the pool does not"),
         (lambda r: r["sample"]["segments"][0].update(index=-1), "rows that the pool does not"),
-        (lambda r: r["sample"]["segments"][0].update(id="zz"), "do not match the pool's rows: zz"),
+        (
+            lambda r: r["sample"]["segments"][0].update(id="zz"),
+            "does not match the pool's rows: zz",
+        ),
     ],
 )
 def test_side_files_that_are_refused(pool: Pool, tmp_path: Path, change: Any, message: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewgold import io
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice
+from fewgold.common.text import verb
 from fewgold.cut import Cut, binary
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
@@ -396,7 +397,7 @@ def read_binary(
         signs[name] = ("<" if way == -1 else ">") + ("" if strict else "=")
     made_by: list[Any] = [ALL] * len(frame) if system is None else frame[system].tolist()
     if gaps := sum(io.is_empty(v) for v in made_by):
-        raise DataError(f"{gaps} of {len(frame)} rows have no {system}.")
+        raise DataError(f"{gaps} of {len(frame)} rows {verb(gaps, 'have')} no {system}.")
     return BinaryTable(labels, np.array([str(v) for v in made_by], dtype=object), scores, signs)
 
 
@@ -431,7 +432,8 @@ def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
     wrong = sorted(k for rows in found.sorts.values() for k in rows)
     if wrong:
         raise DataError(
-            f"column {name!r} must hold numbers; {len(wrong)} of {len(frame)} rows do not, "
+            f"column {name!r} must hold numbers; {len(wrong)} of {len(frame)} rows "
+            f"{verb(len(wrong), 'do')} not, "
             f"first {str(frame[name].iloc[wrong[0]])!r}. Write 1 for pass and 0 for fail, and "
             "leave missing values empty."
         )

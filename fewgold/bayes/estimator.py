@@ -632,7 +632,7 @@ class BinaryPosterior(Estimator):
         codes = np.where(gaps, 2, said).astype(np.int64)
         found = counted(ratings, adequate, codes, 3)
         notes = (
-            f"{int(gaps.sum())} of {gaps.size} segments have no {metric}: only human ratings "
+            f"{int(gaps.sum())} of {gaps.size} segments without {metric}: only human ratings "
             "are used for these",
         )
         posterior = parts_posterior(found.rated, found.unrated, self.priors, found.weights)
@@ -666,7 +666,7 @@ class BinaryPosterior(Estimator):
             elif (gaps := self._gaps(ratings, name)) is not None:
                 said = scores_of(ratings.sample.pool, name) == 1
                 parts.append(name)
-                told = f"{int(gaps.sum())} of {gaps.size} segments have no {name}: "
+                told = f"{int(gaps.sum())} of {gaps.size} segments without {name}: "
                 if votes:
                     own = np.where(gaps, 1, 2 * said)
                     notes.append(told + "that is half a vote")

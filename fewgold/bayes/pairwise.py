@@ -17,6 +17,7 @@ from fewgold import io
 from fewgold.bayes.cells import LOSS, TIE, WIN, PreferencePosterior, outcomes, tally
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice, check_confidence
+from fewgold.common.text import verb
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -205,7 +206,8 @@ def preferences(
     codes, count = np.zeros(people.size, dtype=np.int64), 1
     said, notes = np.full(3, np.nan), []
     if bad := int(both_bad(frame, human).sum()):
-        notes.append(f"{bad} of {rows.size} verdicts say that both are bad; they count as ties")
+        said = f"{bad} of {rows.size} verdicts {verb(bad, 'say')} that both are bad"
+        notes.append(f"{said}: this counts as a tie")
     if each:
         votes = np.stack(each) - 1.0
         given = ~np.isnan(votes)

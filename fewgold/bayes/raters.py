@@ -19,6 +19,7 @@ from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import RaterPriors
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import as_names, check_choice, check_confidence, check_count
+from fewgold.common.text import counted
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 
@@ -217,9 +218,9 @@ def run(
 ) -> tuple[ChainDraws, Health, int]:
     """Run sweeps, doubled until every R-hat is at most 1.01 with enough effective draws.
 
-    Enough means ``effective`` draws of the number of adequate items, and 400 of each rate. The last
-    half of all sweeps is used. Returns it, its diagnostics, (B, 1 + 2R) each, and the number of
-    sweeps: at most 32,000, or fewer if so many raters would exhaust memory.
+    Enough means ``effective`` draws of the number of adequate items, and 400 of each rate. Returns
+    the draws of the last half of all sweeps, their diagnostics, (B, 1 + 2R) each, and the number of
+    sweeps: at most 32,000, or fewer if that would exhaust memory, as with very many raters.
     """
     rng = np.random.default_rng(seed)
     longest = min(_LONGEST, _MEMORY // (model.counts.shape[0] * chains * 2 * model.raters))
@@ -449,8 +450,9 @@ class RaterPosterior(Posterior):
             if twice.any():
                 where = frame.loc[twice, [item, rater]].iloc[0].tolist()
                 raise DataError(
-                    f"{where[1]} answered {where[0]} several times ({int(twice.sum())} rows more "
-                    "than one). Keep one answer for each rater and item."
+                    f"{where[1]} answered {where[0]} several times "
+                    f"({counted(int(twice.sum()), 'extra row')}). Keep one answer for each rater "
+                    "and item."
                 )
             labels = frame.pivot(index=item, columns=rater, values=answer)
             beside = [name for name in (gold, *metrics) if name is not None]

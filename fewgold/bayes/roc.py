@@ -19,7 +19,7 @@ from fewgold.bayes.counts import ALL, BinaryTable, check_two_classes, hit_rates,
 from fewgold.bayes.priors import Priors
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice, check_confidence
-from fewgold.common.text import cell
+from fewgold.common.text import cell, counted
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Interval
@@ -390,7 +390,7 @@ def newcombe(auc: float, adequate: int, inadequate: int, z: float) -> tuple[floa
 
 # Whether systems share the rates of a metric, and the error from assuming that they do ---
 
-_EXPECTED = 5  # fewer expected items in a cell, and the chi-square distribution is rough
+_EXPECTED = 5  # with fewer expected items in a cell the chi-square distribution is rough
 
 
 def _compared(points: dict[str, RocPoint]) -> dict[str, Any]:
@@ -702,7 +702,7 @@ def texts(frame: pd.DataFrame, apart: pd.DataFrame | None, confidence: float) ->
         rows = [_cells(row, len(cuts) > 1) for row in part.to_dict("records")]
         notes = [_sentence(row) for row in compared if row["metric"] == metric]
         if gaps := int(part.loc[part["system"] == "(all)", "gaps"].sum()):
-            notes.append(f"{gaps} rated rows have no {metric} and were left out.")
+            notes.append(f"{counted(gaps, 'rated row')} without {metric} left out.")
         found[str(metric)] = RocText(where, heads, rows, notes)
     return found
 

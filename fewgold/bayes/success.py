@@ -149,7 +149,7 @@ def success_rates(
     alone = priors is None or priors == Priors(alpha=priors.alpha)
     if not said.all() and (pairs == "calibration" or (target == "process" and not alone)):
         raise DataError(
-            f"{int((~said).sum())} of {said.size} rows have no {metric}, and "
+            f"{int((~said).sum())} of {said.size} rows without {metric}, but "
             "pairs='calibration', or priors of ρ and η with target='process', need one on every "
             "row. Score those rows, or remove them."
         )
@@ -179,7 +179,7 @@ def success_rates(
         if unsaid:
             posteriors[name] = _with_gaps(table, own, labels, said, target, priors)
             notes.append(
-                f"{unsaid} of {int(own.sum())} rows{'' if name == ALL else f' of {name}'} have no "
+                f"{unsaid} of {int(own.sum())} rows{'' if name == ALL else f' of {name}'} without "
                 f"{metric}: "
                 + (
                     "they form a third category, besides its 0 and 1"

@@ -77,7 +77,7 @@ class RangeBound(Bound):
         way_out["python"] = as_printed.format("printed=True")
         if estimate.tuned:
             hints = bound_hints(
-                "Use {}, which uses only the ratings, {}, the plain mean, or slopes fixed "
+                "Use {}, which uses only the ratings; {}; the plain mean; or slopes fixed "
                 "beforehand;",
                 *("betting", "student"),
             )

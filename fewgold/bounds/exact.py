@@ -61,7 +61,7 @@ class BinaryBound(Bound):
             raise DesignError(
                 f"{self.name} covers the plain mean, and this estimate is {estimate.method!r}.",
                 hints=bound_hints(
-                    "Use the mean, {}, which uses the ratings alone, or {}, which covers every "
+                    "Use the mean; {}, which uses only the ratings; or {}, which covers every "
                     "estimate.",
                     *("betting", "student"),
                 ),

@@ -60,7 +60,7 @@ def damaged(why: str, code: str = "") -> DataError:
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Report anything that goes wrong while reading a part of the file as damage."""
+    """Report as damage anything that goes wrong while a part of the file is read."""
     try:
         yield
     except FewgoldError:
@@ -245,7 +245,7 @@ def is_campaign(path: str | Path) -> bool:
 
 
 def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
-    """Create a new file, whole or not at all: it is made beside its place and then moved there."""
+    """Create a new file, whole or not at all: it is written next to its place and then moved."""
     fresh = not path.parent.exists()
     try:
         try:

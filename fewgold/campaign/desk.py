@@ -244,7 +244,7 @@ class Desk:
         return int(place)
 
     def rate(self, rating: Rating) -> Kept:
-        """Store an answer from a page, once however often it is sent; then it is on disk.
+        """Store an answer from a page, only once even if it is sent again; then it is on disk.
 
         ``rating.answer`` names the form that it came with. The first answer with that name counts;
         sending it again only returns what is stored. It does not matter whether the rater should
@@ -444,7 +444,7 @@ class Desk:
         ]
 
     def hand_on(self, rater: str | None = None) -> int:
-        """Give others at once what a rater, or anybody, was given and has not answered.
+        """Release at once what a rater, or anybody, was given and has not answered.
 
         Returns the number of segments. If the first rater answers after all, both answers are
         stored.

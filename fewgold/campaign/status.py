@@ -12,7 +12,7 @@ import numpy as np
 from fewgold.bounds import sequence
 from fewgold.campaign.answers import rated_differently, raters_of
 from fewgold.campaign.study import waves_to_use
-from fewgold.common.text import decimals, plain_frame
+from fewgold.common.text import counted, decimals, plain_frame, verb
 from fewgold.errors import FewgoldError
 from fewgold.missing import PartialRatings, estimate
 
@@ -243,42 +243,42 @@ def _remarks(found: Status, rule: str) -> list[str]:
     said = []
     if found.estimate is not None and found.estimate["gaps"]:
         said.append(
-            f"{found.estimate['gaps']} sampled segments have no answer yet. The estimate so far "
-            "assumes that they are missing at random; it is biased if raters leave hard "
+            f"{counted(found.estimate['gaps'], 'sampled segment')} without an answer. The estimate "
+            "so far assumes that answers are missing at random; it is biased if raters leave hard "
             "segments for last."
         )
     elif found.systems and found.comparison is not None and found.unrated:
         said.append(
-            f"{len(found.unrated)} chosen outputs have no answer yet. The comparison so far "
-            "assumes that they are missing at random; it is biased if raters leave hard outputs "
-            "for last."
+            f"{counted(len(found.unrated), 'chosen output')} without an answer. The comparison so "
+            "far assumes that answers are missing at random; it is biased if raters leave hard "
+            "outputs for last."
         )
     elif found.estimate is not None and found.unrated:
         said.append(
-            f"{len(found.unrated)} segments of the last waves have no answer yet. Until more of "
-            "them are rated, the estimate uses only the waves before, which is more precise."
+            f"{counted(len(found.unrated), 'segment')} of the last waves without an answer. Until "
+            "more are rated, the estimate uses only the waves before, which is more precise."
         )
     if found.changed:
         counts = "mean of the answers" if rule == "mean" else f"{rule} answer"
         said.append(
-            f"{found.changed} segments were rated twice by the same rater with different scores; "
-            f"the {counts} counts."
+            f"{counted(found.changed, 'segment')} rated twice by the same rater with different "
+            f"scores: the {counts} counts."
         )
     if found.raters.get("") and (found.changed or found.each > 1 or len(found.raters) > 1):
         said.append(
-            f"{found.raters['']} answers do not name a rater and count as one person's. Import "
-            "the file of each person with --by NAME."
+            f"{counted(found.raters[''], 'answer')} without the name of a rater, counted as one "
+            "person's. Import the file of each person with --by NAME."
         )
     if found.set_aside:
         reasons = "; ".join(f"{count}: {why}" for why, count in found.set_aside.items())
         said.append(f"answers that are set aside and do not count: {reasons}.")
     if found.adoptable:
         said.append(
-            f"{found.adoptable} of them are about segments that have since been sampled. To let "
-            "them count: fewgold import CAMPAIGN --adopt."
+            f"{found.adoptable} of them {verb(found.adoptable, 'are')} about segments that have "
+            "since been sampled. To let them count: fewgold import CAMPAIGN --adopt."
         )
     if found.rejected:
-        said.append(f"{found.rejected} rows of imported files could not be read; they are kept.")
+        said.append(f"{counted(found.rejected, 'unreadable row')} in imported files, kept as is.")
     fired = found.stop is not None and found.stop["fired"]
     reached = found.goal is not None and found.goal["half_width"] <= found.goal["tolerance"]
     if reached and not fired:

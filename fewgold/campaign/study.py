@@ -211,7 +211,11 @@ class Campaign:
         known = {name: values for name, values in known.items() if values is not None}
         for name in as_names(by):
             if name not in known:
-                hint = "Other columns can only be kept when a campaign begins."
+                hint = {
+                    "python": "To keep more columns: Campaign.create(labels=…).",
+                    "cli": "To keep more columns: fewgold init --by.",
+                    "web": "Other columns can only be kept when a campaign begins.",
+                }
                 raise UnknownNameError("column", name, known, hint)
         return {name: np.asarray(known[name]) for name in as_names(by)}
 
@@ -309,9 +313,9 @@ class Campaign:
 
     def select(self, budget: Budget, *, seed: int | None = None) -> Wave:
         """Draw the first wave. A strategy that learns draws one segment at a time; see `next`."""
-        if waves := self.waves:
+        if self.waves:
             raise FewgoldError(
-                f"{sum(w.n for w in waves)} segments have been drawn already.",
+                "segments have been drawn already.",
                 hints={
                     "python": "Add more with campaign.more(n).",
                     "cli": "Add more with --more N.",
@@ -510,7 +514,7 @@ class Campaign:
         return _with_bound(self._strategy, name, self.settings.bound, self.pool)
 
     def status(self) -> Status:
-        """Its progress, the estimate so far, and what is still missing."""
+        """The progress of the campaign, the estimate so far, and what is still missing."""
         from fewgold.campaign.status import status
 
         with self.store.snapshot():

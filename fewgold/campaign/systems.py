@@ -24,6 +24,7 @@ from fewgold.campaign.database import FILE
 from fewgold.campaign.settings import Settings
 from fewgold.common.arrays import IntArray
 from fewgold.common.checks import as_names, check_choice
+from fewgold.common.text import counted, verb
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
@@ -135,12 +136,12 @@ class OneSystem:
 
     @property
     def database(self) -> sqlite3.Connection:
-        """That of the whole campaign."""
+        """The same as for the whole campaign."""
         return self.whole.database
 
     @cached_property
     def settings(self) -> Settings:
-        """Those of the whole campaign, with the name of this system."""
+        """The settings of the whole campaign, with the name of this system."""
         whole = self.whole.settings
         return replace(
             whole, name=f"{whole.name}: {self.system}", system=self.system, systems=(),
@@ -244,7 +245,7 @@ class OneSystem:
         return np.asarray(self.sample(waves).indices)
 
     def state(self) -> tuple[int, ...]:
-        """That of the whole campaign."""
+        """The same as for the whole campaign."""
         return self.whole.state()
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -303,8 +304,8 @@ def compare(
         waves = waves_of(campaign, waves)
     if gaps == "wait" and (left := unrated(campaign, waves)):
         raise DataError(
-            f"{len(left)} of {store.drawn(waves).size} chosen outputs have no answer, first "
-            f"{left[0]}. Have them rated, or treat them as missing at random:",
+            f"{len(left)} of {store.drawn(waves).size} chosen outputs {verb(len(left), 'have')} no "
+            f"answer, first {left[0]}. Have them rated, or treat them as missing at random:",
             hints={
                 "python": "gaps='at-random'.",
                 "cli": "fewgold compare --rated-only, fewgold report --gaps at-random.",
@@ -397,8 +398,8 @@ def joint_ratings(campaign: Campaign) -> Ratings:
     """One score per drawn segment, the mean over its systems; used by strategies that learn."""
     if left := unrated(campaign):
         raise DataError(
-            f"{len(left)} chosen outputs have no answer, first {left[0]}. The next wave depends "
-            "on all answers, so have them rated first."
+            f"{counted(len(left), 'chosen output')} without an answer, first {left[0]}. The next "
+            "wave depends on all answers, so have all rated first."
         )
     by_id = scores(campaign.answers(), campaign.settings, campaign.store.settled())
     pool, segments = campaign.pool, campaign.store.segments
@@ -448,7 +449,8 @@ def report(
     ]
     notes = []
     if left:
-        notes.append(f"{left} chosen outputs have no answer and are taken as missing at random")
+        many = counted(left, "chosen output")
+        notes.append(f"{many} without an answer, taken as missing at random")
     words = ["fewgold", "compare", folder_of(campaign.path)]
     words += ["--rated-only"] if gaps == "at-random" else []
     words += [] if confidence is None else ["--level", f"{1 - confidence:.10g}"]

@@ -89,8 +89,8 @@ def alpha(
     counts: str | None = option(
         None,
         "tp=N,…",
-        "tp, fn, fp, tn of rows rated by both; human=ONES/ALL and metric=ONES/ALL of rows "
-        "rated by one.",
+        "Counts of rows: tp, fn, fp and tn if rated by both; human=ONES/ALL and "
+        "metric=ONES/ALL if rated by one of them.",
         panel=_COUNTS,
     ),
     rho: float | None = option(
@@ -286,13 +286,15 @@ def roc(
     file: str = argument(..., "FILE", "Table of human and metric scores; - is CSV on stdin."),
     human: str = option(..., "COLUMN", "Column of human scores.", panel=_COLUMNS),
     adequate: str | None = option(
-        None, "CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."
+        None, "CUT", "Which human scores are adequate, such as '<=0'; not needed for 0 and 1."
     ),
     metrics: str | None = option(None, "A,B,…", "Columns of metrics or judges.", panel=_COLUMNS),
     system: str | None = option(
         None, "COLUMN", "Column of system names ('none' to use none).", panel=_COLUMNS
     ),
-    orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
+    orientation: str | None = option(
+        None, "A=+1,B=-1", "Whether larger is better (+1) or worse (-1).", panel=_COLUMNS
+    ),
     rule: ThresholdRule = "equal",
     per_system: bool = flag(False, "--per-system", "Use a separate threshold for each system."),
     strict: bool = flag(

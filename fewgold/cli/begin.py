@@ -162,7 +162,7 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
         f"\n[bold]The same study {result['draws']} times[/bold], each with a different sample"
     )
     wide = out.width >= 74
-    texts = ["strategy", *(["chosen how; scored how"] if wide else [])]
+    texts = ["strategy", *(["how chosen; how scored"] if wide else [])]
     table = _table(texts, ["typical\nerror", "worth\nratings", "covers\ntruth"])
     for row in result["strategies"]:
         table.add_row(
@@ -192,8 +192,9 @@ def _show_demo(out: Console, result: dict[str, Any]) -> None:
         out.print(
             f"So [bold]{n} ratings are worth about {worth:.0f} plain random ones[/bold]: "
             f"about {1 - n / worth:.0%} of the annotation is saved.\n"
-            f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
-            f"{result['draws']} repetitions; --draws {5 * result['draws']} tells more closely.)"
+            f"(With {result['draws']} repetitions this figure is accurate to about "
+            f"{100 * math.sqrt(2 / result['draws']):.0f}%; --draws {5 * result['draws']} makes it "
+            "more accurate.)"
         )
     else:
         out.print(f"So here {name} does no better than a plain random sample of {n}.")

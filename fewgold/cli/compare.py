@@ -69,7 +69,9 @@ def compare(
     rated_only: bool = flag(
         False, "--rated-only", "Use only the rated rows. The others must be missing at random."
     ),
-    orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
+    orientation: str | None = option(
+        None, "A=+1,B=-1", "Whether larger is better (+1) or worse (-1).", panel=_COLUMNS
+    ),
     waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
     pool: str | None = option(None, "POOL", "New path of the pool, if it has moved.", panel=_SHEET),
     design: str | None = option(None, "FILE", "The design file, if not next to it.", panel=_SHEET),

@@ -13,7 +13,7 @@ from fewgold.cli import input, options, parse, slices
 from fewgold.cli import rated as rated_study
 from fewgold.cli.console import emit, escape, pairs, quoted, remarks, table
 from fewgold.cli.options import Json, Output, Quiet, argument, option
-from fewgold.common.text import decimals, plain_value
+from fewgold.common.text import counted, decimals, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,12 +48,12 @@ def estimate(
         None,
         "NAME",
         "Method for the interval: auto (default), student, or a guaranteed one such as star; "
-        "fewgold strategies lists them. For alpha also equal (default) or hdi.",
+        "fewgold strategies lists them. With --estimator alpha-METRIC also equal (default) or hdi.",
     ),
     prior: str | None = option(
         None,
         "tp=N,…|rho=M@N,…",
-        "For alpha: what you knew of the metric before, as for fewgold alpha.",
+        "With --estimator alpha-METRIC: what you knew of the metric before (see fewgold alpha).",
     ),
     limits: options.ScaleEnds = None,
     adequate: str | None = option(
@@ -324,7 +324,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         lines.append(("posterior sd" if credible else "standard error", unsure))
     lines.append(("ratings", f"{result['n']} of {result['pool_size']} segments"))
     if region is not None:
-        lines.append(("unrated", f"{result['unrated']} chosen segments"))
+        lines.append(("unrated", counted(result["unrated"], "chosen segment")))
     lines.append(("estimator", escape(result["method"])))
     if result.get("metric"):
         lines.append(("metric", escape(result["metric"])))

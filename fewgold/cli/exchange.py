@@ -15,6 +15,7 @@ from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, note, notes, pairs, quoted, show
 from fewgold.cli.options import Json, Quiet, described, flag, option
 from fewgold.common.temporary import TemporaryFolder
+from fewgold.common.text import counted, verb
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -126,7 +127,7 @@ def export(
         "FORMAT",
         "csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
         "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: from the file's name. "
-        "Scores go back to inspect, promptfoo, deepeval, lm-eval, openai-evals, langfuse, "
+        "To write scores back: inspect, promptfoo, deepeval, lm-eval, openai-evals, langfuse, "
         "langsmith, mlflow.",
     ),
     what: What = "unrated",
@@ -236,7 +237,8 @@ def _export_back(
         note(f"{form.title} cannot read scores back: {out!r} is a table to join", quiet)
     record = {"source": file, "log": place, "format": form.name, "file": out,
               "count": len(scores), "result": result}  # fmt: skip
-    told = f"[bold]Wrote {len(scores)} scores[/bold] for {escape(form.title)} to {escape(out)}"
+    many = counted(len(scores), "score")
+    told = f"[bold]Wrote {many}[/bold] for {escape(form.title)} to {escape(out)}"
     show(json, record, lambda screen: screen.print(f"{told}: {form.takes or 'a table to join'}."))
 
 
@@ -264,7 +266,7 @@ def _export_table(
         text = as_text([names, *cells], mark)
     write_texts({Path(out): text})
     record = {"source": file, "file": out, "count": len(rows), "columns": names}
-    told = f"[bold]Wrote {len(rows)} rows[/bold] to {escape(out)}.\n\n"
+    told = f"[bold]Wrote {counted(len(rows), 'row')}[/bold] to {escape(out)}.\n\n"
     told += f"  [green]fewgold doctor {quoted(out)}[/green]"
     show(json, record, lambda screen: screen.print(told))
 
@@ -436,7 +438,7 @@ def _show_receipts(out: Console, result: dict[str, Any], receipts: list[Receipt]
         s = "" if receipt.stored == 1 else "s"
         out.print(
             f"[bold]Stored {receipt.stored} new answer{s}[/bold] from {escape(receipt.source)} "
-            f"({receipt.format}, {receipt.rows} rows)."
+            f"({receipt.format}, {counted(receipt.rows, 'row')})."
         )
         counts = {
             "known": (receipt.known, "answers were there already"),
@@ -445,14 +447,15 @@ def _show_receipts(out: Console, result: dict[str, Any], receipts: list[Receipt]
         }
         lines = [(name, f"{count} {what}") for name, (count, what) in counts.items() if count]
         aside = receipt.set_aside.items()
-        lines += [("set aside", f"{count} answers: {escape(why)}") for why, count in aside]
+        lines += [("set aside", f"{counted(n, 'answer')}: {escape(why)}") for why, n in aside]
         some = receipt.refused[:_SHOWN]
         lines += [("rejected", escape(f"{one.place}: {one.why}")) for one in some]
         if len(receipt.refused) > _SHOWN:
             lines.append(("", f"and {len(receipt.refused) - _SHOWN} more"))
         pairs(out, lines)
     if result["adopted"]:
-        out.print(f"{result['adopted']} answers that were set aside now count.")
+        many = counted(result["adopted"], "answer")
+        out.print(f"{many} that had been set aside now {verb(result['adopted'], 'count')}.")
     several = result.get("systems")
     items = "chosen outputs" if several else "sampled segments"
     out.print(f"\n{result['rated']} of {result['sampled']} {items} are rated.")

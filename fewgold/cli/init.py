@@ -32,7 +32,7 @@ Repeats = Annotated[
 
 Among = Annotated[
     Literal["mean", "median"],
-    described("HOW", "How to combine several raters: mean or median.", panel=_RATERS),
+    described("HOW", "How to combine the scores of several raters: mean or median.", panel=_RATERS),
 ]
 
 

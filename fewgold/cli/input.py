@@ -201,7 +201,7 @@ def open_sheet(
 
     if file == "-" and (design is None or pool == "-"):
         raise typer.BadParameter(
-            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
+            "for a sheet on stdin name its design with --design FILE, and give the pool as a file."
         )
     record = sheets.read_record(sheets.design_path(file) if design is None else design)
     with sheets.intact(record.path):

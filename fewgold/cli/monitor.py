@@ -32,8 +32,8 @@ Method = Annotated[
     Literal["auto", "guaranteed", "approximate"],
     described(
         "NAME",
-        "guaranteed uses betting, also for the baseline and the line; approximate takes batch "
-        "scores as normal; auto uses betting with --against if the scale is known.",
+        "guaranteed: by betting on single ratings, for the intervals too; approximate: takes batch "
+        "scores as normal; auto: guaranteed with --against and a known scale, else approximate.",
         panel=_ALARM,
     ),
 ]
@@ -54,7 +54,7 @@ def monitor(
     baseline: str = option(
         "before",
         "N|A,B,…",
-        "Compare with the first N batches, or the named ones. Default: all earlier batches.",
+        "Compare with the first N batches, with the named ones, or with all earlier ones (before).",
         panel=_ALARM,
     ),
     bar: float | None = option(
@@ -77,7 +77,7 @@ def monitor(
     average_run: float | None = option(
         None,
         "K",
-        "Instead of --false-alarms: at least K batches on average until one.",
+        "Instead of --false-alarms: at least K batches on average until a false alarm.",
         panel=_ALARM,
         parser=parse.number,
     ),
@@ -142,11 +142,11 @@ def monitor(
         None, "FILE", "Table of items judged again in every batch, one row per item and batch.",
         panel=_ANCHOR
     ),
-    item: str = option("id", "COLUMN", "Column of their ids.", panel=_ANCHOR),
+    item: str = option("id", "COLUMN", "Column of the ids of these items.", panel=_ANCHOR),
     judges: str | None = option(
         None,
         "A,B,…",
-        "Columns of the judges, or of people who rated them again.",
+        "Columns of the judges, or of people who rated the items again.",
         "--judges",
         "--judge",
         panel=_ANCHOR,

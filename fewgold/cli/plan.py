@@ -64,7 +64,7 @@ def plan(
     have: int | None = option(
         None,
         "N",
-        "Number of ratings you already have, to get how many more. Default: those of --pilot.",
+        "Number of ratings that you already have. Default: those of --pilot.",
         min=0,
     ),
     rating_cost: float = option(1.0, "C", "Average cost of one rating.", parser=parse.number),

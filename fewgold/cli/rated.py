@@ -175,7 +175,7 @@ def check_limits(
         )
     if gaps == "bounds" and unlimited:
         raise typer.BadParameter(
-            "--gaps bounds needs the ends of the scale, as the extremes of an unrated score: "
+            "--gaps bounds needs the ends of the scale, the lowest and highest possible score: "
             "--limits LOW,HIGH (of fewgold init for a campaign)."
         )
 

@@ -12,6 +12,7 @@ import typer
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, no_plots, note, notes, print_summary, progress_bars
 from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
+from fewgold.common.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,10 +62,19 @@ def reliability(
     draws: int = option(1500, "D", "Number of bootstrap samples.", min=2),
     seed: options.SeedOfDraws = 0,
     resample: Resample = "segments",
-    at: str | None = option(None, "1,2,5,…", "Numbers of documents, or all. Default: 30 of them."),
+    at: str | None = option(
+        None, "1,2,5,…", "Numbers of documents to try, or all. Default: up to 30 of them."
+    ),
     absolute: bool = flag(False, "--absolute", "Do not divide by the mean, which may be near 0."),
-    x_i: float = option(1.0, "X", "Where the tangent of x_min touches the curve.", "--x-i"),
-    epsilon: float = option(0.0001, "E", "Slope that defines x_max."),
+    x_i: float = option(
+        1.0,
+        "X",
+        "Number of documents at which the tangent that defines x_min touches the curve.",
+        "--x-i",
+    ),
+    epsilon: float = option(
+        0.0001, "E", "Slope below which the curve counts as flat: this defines x_max."
+    ),
     drop_gaps: bool = flag(False, "--drop-gaps", "Leave out segments without a score."),
     confidence: str = option("0.95", "P", "Confidence level of the intervals."),
     half_width: float | None = option(
@@ -218,7 +228,8 @@ def _corpus_score(text: str, table: pd.DataFrame) -> tuple[str, CorpusScore]:
         empty = [k for k, value in enumerate(table[name]) if io.is_empty(value)]
         if empty:
             raise DataError(
-                f"column {name!r} has no text in {len(empty)} rows, first in row {empty[0]} "
+                f"column {name!r} has no text in {counted(len(empty), 'row')}, first in row "
+                f"{empty[0]} "
                 "(counted from 0)."
             )
     outputs, *references = (table[name].astype(str).tolist() for name in columns)

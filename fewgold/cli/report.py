@@ -41,7 +41,7 @@ def report(
     limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating, for a sheet."),
     pool: str | None = option(None, "POOL", "New path of the pool of a sheet, if it has moved."),
     id: options.SheetId = "id",
-    human: str | None = option(None, "COLUMN", "Column of labels.", panel=options.LABELS),
+    human: str | None = option(None, "COLUMN", "Column of human scores.", panel=options.LABELS),
     chosen: options.Chosen = None,
     labels: options.LabelFile = None,
     on: options.LabelKey = None,

@@ -12,7 +12,7 @@ from fewgold.cli import input, options, parse, uneven
 from fewgold.cli.console import escape, notes, pairs, quoted, say, sheet_suffix, show
 from fewgold.cli.exchange import check_target, write_tasks
 from fewgold.cli.options import Json, Quiet, flag, option
-from fewgold.common.text import plain_value
+from fewgold.common.text import counted, plain_value, verb
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -650,7 +650,9 @@ def _next(campaign: Campaign, rater: str, json: bool) -> None:
     segment = campaign.next(rater)
     if segment is None:
         left = len(campaign.unrated)
-        why = f"{left} segments are with other raters" if left else "all sampled segments are rated"
+        why = "all sampled segments are rated"
+        if left:
+            why = f"{counted(left, 'segment')} {verb(left, 'are')} with other raters"
         nothing = f"Nothing to rate for now: {why}."
         show(json, {"segment": None, "why": why}, lambda _: print(nothing))
         return

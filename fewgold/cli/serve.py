@@ -32,7 +32,7 @@ def serve(
     place: str | None = argument(
         None,
         "[CAMPAIGN|FOLDER]",
-        "A campaign, or a folder of campaigns, in which new ones are begun. Default: the current "
+        "A campaign, or a folder in which campaigns are kept and begun. Default: the current "
         "folder.",
     ),
     port: int = option(0, "P", "Port to listen on (0: any free port).", min=0, max=65535),
@@ -58,7 +58,7 @@ def serve(
     """Open the web pages to set up, rate and follow campaigns.
 
     It prints the owner's address. Raters get their own links on the page
-    Raters, which only let ' 'them rate.
+    Raters, which only let them rate.
 
     Example: [bold]fewgold serve study[/bold]
     """

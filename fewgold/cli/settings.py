@@ -57,7 +57,9 @@ def settings(
     ] = None,
     among: Annotated[
         Literal["mean", "median"] | None,
-        described("HOW", "How to combine several raters: mean or median.", panel=_RATERS),
+        described(
+            "HOW", "How to combine the scores of several raters: mean or median.", panel=_RATERS
+        ),
     ] = None,
     tolerance: str | None = option(
         None, "T", "Target half-width of the interval, or none.", panel=_GOAL

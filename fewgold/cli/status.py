@@ -18,7 +18,7 @@ from fewgold.cli.console import (
     to_json,
 )
 from fewgold.cli.options import Json, flag
-from fewgold.common.text import decimals, plain_value
+from fewgold.common.text import counted, decimals, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,9 +36,8 @@ def status(
 ) -> None:
     """Show the progress of a campaign.
 
-    What was drawn and rated, the estimate so far, how many ratings the
-    tolerance still takes, whether the stopping rule says stop, and anything
-    odd.
+    Shows what was drawn and rated, the estimate so far, how many more ratings
+    the tolerance takes, whether the stopping rule says stop, and anything odd.
 
     Example: [bold]fewgold status study[/bold]
     """
@@ -87,7 +86,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         lines.append(
             (
                 "incomplete",
-                f"{result['incomplete']} {items} have fewer than {result['each']} raters",
+                f"{counted(result['incomplete'], items[:-1])} with fewer than {result['each']} "
+                "raters",
             )
         )
     if result["unrated"]:

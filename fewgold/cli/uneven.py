@@ -39,8 +39,8 @@ Uncertainty = Annotated[
     str | None,
     described(
         "COLUMN",
-        "Expected spread of each rating, or a judge's probability of a pass. COLUMN:spread or "
-        "COLUMN:probability says which.",
+        "Column with the expected spread of each rating, or with a judge's probability of a pass; "
+        "COLUMN:spread or COLUMN:probability says which.",
         panel=_PANEL,
     ),
 ]

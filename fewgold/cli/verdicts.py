@@ -296,11 +296,13 @@ def naive(
         None, "COLUMN", "Column of system names ('none' to use none).", panel=_COLUMNS
     ),
     adequate: str | None = option(
-        None, "CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."
+        None, "CUT", "Which human scores are adequate, such as '<=0'; not needed for 0 and 1."
     ),
     rule: ThresholdRule = "equal",
     per_system: bool = flag(False, "--per-system", "Use a separate threshold for each system."),
-    orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
+    orientation: str | None = option(
+        None, "A=+1,B=-1", "Whether larger is better (+1) or worse (-1).", panel=_COLUMNS
+    ),
     rated: int | None = option(
         None,
         "N",

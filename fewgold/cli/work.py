@@ -9,6 +9,7 @@ import typer
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, pairs, quoted, show
 from fewgold.cli.options import Json, described, flag, option
+from fewgold.common.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,7 +172,7 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
 
     out.print(f"[bold]{escape(study.settings.name)}: raters' work[/bold]\n")
     if record["handed_on"] is not None:
-        out.print(f"{record['handed_on']} segments go to the next raters.\n")
+        out.print(f"{counted(record['handed_on'], 'segment')} passed on to the next raters.\n")
     rows = record["raters"]
     if not rows:
         out.print("Nobody has rated yet.")
@@ -203,7 +204,8 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
             lines.append(("still to do", f"about {hours(found.left)} of rating"))
     if len(found.agreement):
         last = record["agreement"][-1]
-        told = f"{last['shared']} segments have two raters, the same score in {last['same']:.0%}"
+        told = f"{counted(last['shared'], 'segment')} with two raters, "
+        told += f"the same score in {last['same']:.0%}"
         if last["alpha"] is not None:
             told += f"; Krippendorff's α {last['alpha']:.2f}"
         if last["low"] is not None:
@@ -220,12 +222,13 @@ def _show(out: Console, study: Campaign, found: Work, record: dict[str, Any]) ->
             lines.append(("over time", steps))
     left = [h for h in found.held if h.abandoned]
     if left:
-        lines.append(("left", f"{len(left)} segments, which go to the next raters"))
+        lines.append(("left", f"{counted(len(left), 'segment')}, free for the next raters"))
     out.print()
     pairs(out, lines)
     if study.settings.differ is not None and (open_ := len(study.differing())):
         place = quoted(record["campaign"])
-        out.print(f"\nTo settle: {open_} segments. [green]fewgold adjudicate {place}[/green]")
+        many = counted(open_, "segment")
+        out.print(f"\nTo settle: {many}. [green]fewgold adjudicate {place}[/green]")
 
 
 Rule = Annotated[
@@ -261,7 +264,7 @@ def adjudicate(
 
     A rule set beforehand decides which are settled, so that the score of a
     segment does not depend on who happened to look. The raters' answers are
-    kept; results and their signature say ' 'how many scores were settled.
+    kept; results and their signature say how many scores were settled.
 
     [bold]fewgold adjudicate study --differ 20[/bold]
 

@@ -80,7 +80,7 @@ def unbroken() -> Iterator[None]:
         yield
     finally:
         for which, handler in before.items():
-            if handler is not None:  # else it is not Python's
+            if handler is not None:  # None: not set from Python
                 signal.signal(which, handler)
         for got in noted[:1]:
             signal.raise_signal(got)

@@ -147,6 +147,18 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+_ONE = {"are": "is", "were": "was", "have": "has", "do": "does"}
+
+
+def verb(count: int, plural: str) -> str:
+    """The form of a verb for so many: ``verb(1, "have")`` is has, ``verb(2, "have")`` is have.
+
+    >>> verb(1, "are"), verb(0, "are"), verb(1, "lie")
+    ('is', 'are', 'lies')
+    """
+    return plural if count != 1 else _ONE.get(plural, f"{plural}s")
+
+
 def shorter(name: object, longest: int = 60) -> str:
     """Shorten a long name by leaving out its middle."""
     text = " ".join(str(name).split())

@@ -14,7 +14,7 @@ from fewgold.bounds import Auto
 from fewgold.bounds.approximate import student_quantile
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import Limits, as_limits, as_names, check_choice, check_confidence
-from fewgold.common.text import listed
+from fewgold.common.text import counted, listed, verb
 from fewgold.comparison.designs import own_pools, setting, system_estimates
 from fewgold.comparison.pairs import (
     Pairs,
@@ -449,9 +449,8 @@ def _about_raters(
         i, j = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
         notes.append(
             f"raters are distributed unevenly over systems: their biases shift {systems[i]} "
-            "against "
-            f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
-            "scores adjusted for raters are free of them"
+            f"against {systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard "
+            "errors; scores adjusted for raters are free of them"
         )
     return notes
 
@@ -520,7 +519,8 @@ def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | 
     few = [s for s, c in zip(table.systems, counts, strict=True) if c < 2]
     if few:
         raise DataError(
-            f"the system {few[0]!r} has {int(counts.min())} rated segments; at least two are "
+            f"the system {few[0]!r} has {counted(int(counts.min()), 'rated segment')}; at least "
+            "two are "
             "needed. Rate it on the segments of the others, or leave it out."
         )
     if limits is not None:
@@ -528,7 +528,8 @@ def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | 
         outside = seen[(seen < limits[0]) | (seen > limits[1])]
         if outside.size:
             raise DataError(
-                f"{outside.size} scores lie outside the scale {limits[0]:g} to {limits[1]:g}, "
+                f"{counted(outside.size, 'score')} {verb(outside.size, 'lie')} outside the scale "
+                f"{limits[0]:g} to {limits[1]:g}, "
                 f"first {outside[0]:g}. Correct the scores or the limits."
             )
 

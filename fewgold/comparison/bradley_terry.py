@@ -39,7 +39,7 @@ from fewgold.chosen import Chosen
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import as_names, check_choice, check_confidence
 from fewgold.common.statistics import adjusted_pairs
-from fewgold.common.text import listed, plain_value
+from fewgold.common.text import counted, listed, plain_value, verb
 from fewgold.comparison.pairs import Pairs
 from fewgold.comparison.result import CORRECTIONS, better, groups_of, rank_intervals
 from fewgold.design import Design
@@ -318,7 +318,7 @@ def bradley_terry(
         if not judged[rows].all():
             raise DataError(
                 f"with --chosen {how.code} people must have judged every pair of the chosen "
-                f"values; {int((~judged[rows]).sum())} have no verdict."
+                f"values; {counted(int((~judged[rows]).sum()), 'pair')} without a verdict."
             )
     size = len(systems)
     _check_links(systems, one[rows], two[rows], told[rows])
@@ -342,7 +342,8 @@ def bradley_terry(
     order = np.argsort(-fitted.strength, kind="stable")
     unsettled = both_bad(frame, human)
     if bad := int(unsettled[rows].sum()):
-        notes.append(f"{bad} of {rows.size} verdicts say that both are bad; they count as ties")
+        said = f"{bad} of {rows.size} verdicts {verb(bad, 'say')} that both are bad"
+        notes.append(f"{said}: this counts as a tie")
     counts = _counts(size, one[rows], two[rows], told[rows], unsettled[rows]).iloc[order]
     said = np.mean([f for f, _ in fits], axis=0) if fits else np.full(size, np.nan)
     return PairRanking(

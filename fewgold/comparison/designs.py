@@ -10,6 +10,7 @@ import numpy as np
 
 from fewgold.bounds import Auto
 from fewgold.common.arrays import BoolArray, IntArray, codes_of
+from fewgold.common.text import counted, verb
 from fewgold.comparison.table import ScoreTable
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError
@@ -105,7 +106,9 @@ def rows_of(sample: Sample, table: ScoreTable) -> tuple[IntArray, Design, Sample
     missing = [i for i in ids if i not in place]
     if missing:
         raise DataError(
-            f"{len(missing)} segments of the sample are not in the table, first {missing[0]}. Give "
+            f"{counted(len(missing), 'segment')} of the sample {verb(len(missing), 'are')} not in "
+            "the "
+            f"table, first {missing[0]}. Give "
             "the table that the sample was drawn from, or its sample."
         )
     if len(sample.pool) != table.ids.size:
@@ -118,7 +121,8 @@ def rows_of(sample: Sample, table: ScoreTable) -> tuple[IntArray, Design, Sample
     beside = np.setdiff1d(np.flatnonzero(rated), rows)
     if beside.size:
         raise DataError(
-            f"{beside.size} rated segments are not in the sample, first {table.ids[beside[0]]}. "
+            f"{counted(beside.size, 'rated segment')} {verb(beside.size, 'are')} not in the "
+            f"sample, first {table.ids[beside[0]]}. "
             "Remove their scores, or give the sample that contains them."
         )
     return rows, sample.design, sample.info
@@ -154,7 +158,7 @@ def setting(
         by_document = codes is not None and (target == "process" or whole)
         unit = "document" if by_document else "segment"
         if by_document:
-            why = "were rated as a whole" if whole else "are how new text arrives"
+            why = "were rated as a whole" if whole else "come as a whole in new text"
             notes.append(f"documents {why}, so they are the unit, not segments")
     # Sorted by name, so that resampling intervals do not depend on the order of the table.
     rows = np.flatnonzero(rated)

@@ -157,7 +157,7 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
         columns = scores
     else:
         slopes, left, gain = common_slopes(design, scores, metrics)
-        off = np.vecdot(metrics, design.weights[..., None, None, :])  # 0 but for the draw
+        off = np.vecdot(metrics, design.weights[..., None, None, :])  # 0 over the whole pool
         means = design.means(scores) - (slopes[..., None, :] @ off)[..., 0, :]
         columns = scores - (slopes[..., None, None] * metrics).sum(-3)
     value = np.asarray(means[..., :, None] - means[..., None, :])

@@ -13,6 +13,7 @@ from fewgold import io
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.common.checks import no_number
 from fewgold.common.statistics import correlation
+from fewgold.common.text import counted
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
 from fewgold.pool import Pool
@@ -136,7 +137,8 @@ def read(
         at = extra[0]
         raise DataError(
             f"segment {labels[at]} has more than one row for the system {names[at]} "
-            f"({extra.size} rows too many in all). If ids start again in each document, combine "
+            f"({counted(extra.size, 'row')} too many in all). If ids start again in each "
+            "document, combine "
             "document and segment into one id.",
             hints={
                 "python": "If several people rated it, name the column of raters (rater=…).",
@@ -196,8 +198,8 @@ def _ratings(
     if rater is not None and (by < 0).any():
         at = rows[by < 0][0]
         raise DataError(
-            f"{int((by < 0).sum())} ratings have no rater in {rater!r}, the first for segment "
-            f"{labels[at]} of {names[at]}. Fill in the rater."
+            f"{counted(int((by < 0).sum()), 'rating')} without a rater in {rater!r}, the first for "
+            f"segment {labels[at]} of {names[at]}. Fill in the rater."
         )
     return Scored(seg[rows], sys[rows], by, scores_of_all.astype(np.float64), raters)
 
@@ -210,7 +212,8 @@ def _means(ratings: Scored, shape: tuple[int, int]) -> FloatArray:
         if (counts > 1).any():
             name = ratings.raters[int(values[counts > 1][0]) % len(ratings.raters)]
             raise DataError(
-                f"{int((counts > 1).sum())} outputs were rated twice by the same rater, first by "
+                f"{counted(int((counts > 1).sum()), 'output')} rated twice by the same rater, "
+                "first by "
                 f"{name!r}. Keep one rating of each."
             )
     total = np.bincount(cell, ratings.score, minlength=shape[0] * shape[1])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold import formats
+from fewgold.common.text import plural
 from fewgold.doctor.advice import out_name, python
 from fewgold.doctor.findings import Command, Diagnosis, Finding, Severity, Support, finding, some
 from fewgold.doctor.scores import is_binary, scale_of
@@ -86,7 +87,7 @@ def _facts(reading: Reading) -> dict[str, Any]:
     if reading.blank:
         facts["not answered"] = len(reading.blank)
     if reading.context:
-        facts["context"] = f"{reading.context:,} rows not to be rated"
+        facts["context"] = f"{plural(reading.context, 'row')} not to be rated"
     if reading.notes:
         facts["read as"] = "; ".join(n.rstrip(".") for n in reading.notes)
     return facts

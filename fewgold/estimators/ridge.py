@@ -28,7 +28,7 @@ from fewgold.samplers import Balanced, Sampler
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 1e6)
 # Residuals of all penalties to hold at a time: few enough for the processor's cache.
 _CELLS = 1 << 14
-# Degrees of freedom from which slopes are fitted, however many metrics there are.
+# With at least this many degrees of freedom, slopes are fitted for any number of metrics.
 _LEAST_DF = 19
 # Sweeps of the coordinate descent between two exact solutions, and rounds of both.
 _SWEEPS, _ROUNDS = 4, 150

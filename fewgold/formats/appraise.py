@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fewgold.common.text import counted
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks, is_key
 from fewgold.formats.rows import (
@@ -178,7 +179,7 @@ class Appraise(Format):
         )
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The scores of a campaign, or of a batch file which segments are still to be rated."""
+        """The scores of a campaign; for a batch file, the segments still to be rated."""
         if names.id is not None and names.id not in _IDS:
             raise UnknownNameError("id of Appraise", names.id, _IDS)
         if names.score or names.rater:
@@ -204,7 +205,7 @@ class Appraise(Format):
                 f"user,system,12,TGT,eng,deu,80, but in {first.place} {first.why}."
             )
         rows.context = skipped.total()
-        rows.notes += [f"{count} lines are {kind}: not counted." for kind, count in skipped.items()]
+        rows.notes += [f"{counted(n, 'line')} not counted: {kind}." for kind, n in skipped.items()]
         return rows.reading()
 
     def _tasks(self, path: str | Path) -> Reading:

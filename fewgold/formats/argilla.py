@@ -43,7 +43,7 @@ def settings(tasks: Tasks) -> dict[str, Any]:
     return {
         "guidelines": "\n".join(
             [
-                # It is shown as Markdown, in which HTML may stand.
+                # Argilla shows it as Markdown, which may contain HTML.
                 *filter(None, [tasks.instructions.strip().replace("<", "&lt;")]),
                 *(asked._instruction for asked in layout.controls.values()),
             ]
@@ -233,7 +233,7 @@ def _answers(record: Any, names: Names) -> list[_Answer] | None:
     for name, values in record.items():
         if name.endswith(_FLAT) and isinstance(values, list):
             users, states = (list_of(record, f"{name}{end}") for end in (".users", ".status"))
-            gap: list[Any] = [None] * len(values)  # users and states may be shorter
+            gap: list[Any] = [None] * len(values)  # users and states may be shorter lists
             flat[name.removesuffix(_FLAT)] = [
                 {"value": value, "user_id": user, "status": status}
                 for value, user, status in zip(values, users + gap, states + gap, strict=False)

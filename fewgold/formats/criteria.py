@@ -25,8 +25,8 @@ def read_criteria(
     Parameters
     ----------
     names
-        ``names.score`` lists the columns or questions of the criteria, in their order, if they are
-        not called as the criteria are.
+        ``names.score`` lists the columns or questions of the criteria, in their order, if their
+        names differ from those of the criteria.
     """
     if format.name == "mqm":
         return _by_category(format.read(path, replace(names, score=None)), criteria)

@@ -74,8 +74,8 @@ def _put(cell: Any, value: Any) -> None:
         return
     if isinstance(value, int | float):
         cell.value = value
-        # openpyxl writes 16 digits of a number and some need 17. As text they would be left out of
-        # sums, so all digits go in below its setter; reading back before writing guards this.
+        # openpyxl writes 16 digits of a number, and some need 17. Cells of text would be left out
+        # of sums, so the digits are set directly; they are read back before anything is written.
         cell._value = repr(value)
         return
     text = guard(as_text(value))

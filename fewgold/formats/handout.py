@@ -19,13 +19,13 @@ _SHARED = {
     "label-studio": "a project", "label-studio-csv": "a project", "argilla": "a dataset",
     "potato": "a server", "appraise": "a campaign",
 }  # fmt: skip
-#: Formats of published ratings, which nobody rates from.
+#: Formats of published ratings, not meant for raters.
 _PUBLISHED = ("mqm", "mqm-averages", "mt-metrics-eval", "wmt-da")
 
 
 @dataclass(frozen=True)
 class Handout:
-    """What was written for raters, and what its owner must know of it."""
+    """What was written for raters, and what the owner must know about it."""
 
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
@@ -37,15 +37,15 @@ def hand_out(form: Format, tasks: Tasks, path: str | Path) -> Handout:
 
 
 def hand_out_to(form: Format, tasks: Mapping[str, Tasks], path: str | Path) -> Handout:
-    """Write tasks for each rater in an order of their own.
+    """Write tasks for each rater, in a different order for each.
 
-    One file where the tool gives each rater a list (Pearmut), else one file for each, with the
-    rater's name in its own.
+    One file if the tool gives each rater a list (Pearmut); otherwise one file per rater, with the
+    rater's name in the name of the file.
     """
     if form.name in _PUBLISHED:
         raise DataError(
-            f"{form.title} is for published ratings and knows no order of raters. Leave the raters "
-            "out, or choose a format that people rate in."
+            f"{form.title} is for published ratings and cannot give each rater an order. Leave out "
+            "the raters, or choose a format that people rate in."
         )
     kept = {rater: own for rater, own in tasks.items() if own.to_rate}
     if form._assigns:
@@ -55,8 +55,8 @@ def hand_out_to(form: Format, tasks: Mapping[str, Tasks], path: str | Path) -> H
     notes = dict.fromkeys(note for one in made for note in one.notes)
     if (what := _SHARED.get(form.name)) is not None:
         told = (
-            f"{form.title} shows everybody the order of its file: give each rater {what} of their "
-            "own, with their file"
+            f"{form.title} shows everybody the same order: create {what} for each rater, with "
+            "that rater's file"
         )
         notes = {told: None, **notes}
     return Handout(tuple(file for one in made for file in one.files), tuple(notes))
@@ -69,7 +69,7 @@ def raters_of(names: list[str]) -> tuple[str, ...]:
         if not name or len(name) > 80 or not name.isprintable():
             raise FewgoldError("a rater needs a name of 1 to 80 characters that can be printed.")
         if told.count(name) > 1:
-            raise FewgoldError(f"the rater {name!r} is there twice. Name each rater once.")
+            raise FewgoldError(f"the rater {name!r} is given twice. Name each rater once.")
     return told
 
 

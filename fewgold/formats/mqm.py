@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from fewgold.common.text import counted, verb
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
 from fewgold.formats.json import dumps
@@ -318,7 +319,7 @@ def reading_of(rows: Sequence[MqmRow], weights: MqmWeights) -> Reading:
     rest = [row for i, row in enumerate(rows) if row.kind != "error" and i not in rejected]
     blank = [segment(r) for r in rest if r.kind == "blank" and r.whereabouts not in answered]
     counts = {
-        "are test items (HOTW-test): not counted.": sum(row.kind == "control" for row in rest),
+        "hold test items (HOTW-test): not counted.": sum(row.kind == "control" for row in rest),
         "repeat earlier lines for the same rater and segment: not counted again.": len(copies),
         "mark a segment as No-error that has other lines as well.": both,
     }
@@ -330,8 +331,14 @@ def reading_of(rows: Sequence[MqmRow], weights: MqmWeights) -> Reading:
         blank=tuple(blank),
         context=len(rest) - len(blank) + len(copies),
         rejected=tuple(rejected[i] for i in sorted(rejected)),
-        notes=(*notes, *(f"{count} lines {what}" for what, count in counts.items() if count)),
+        notes=(*notes, *(_counted_lines(n, what) for what, n in counts.items() if n)),
     )
+
+
+def _counted_lines(count: int, what: str) -> str:
+    """``1 line is …``, ``2 lines are …``; ``what`` begins with the plural of a verb."""
+    plural, _, rest = what.partition(" ")
+    return f"{counted(count, 'line')} {verb(count, plural)} {rest}"
 
 
 def _wrong(rows: Sequence[MqmRow], weights: MqmWeights) -> Callable[[MqmRow], str] | None:
@@ -393,7 +400,7 @@ def _segments(rows: Sequence[MqmRow]) -> tuple[Callable[[MqmRow], str], list[str
     notes = []
     if shared is not None and any(not row["id"] for row in without):
         notes.append(
-            f"the segment id {shared!r} stands for several segments, so segments are called "
+            f"the segment id {shared!r} stands for several segments, so they are identified as "
             "document:position."
         )
     return name, notes

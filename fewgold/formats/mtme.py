@@ -182,7 +182,7 @@ class Tree:
             return []
         made = list(_objects(path))
         if not any("fewgold" in found for found in made):
-            return []  # somebody else's
+            return []  # metadata of another program
         if len(made) != len(self.sources(pair)):
             raise DataError(
                 f"{path}: expected {len(self.sources(pair))} lines, one per segment, got "
@@ -297,7 +297,7 @@ def read_tree(
     files = {**tree.metrics(pair), **{f"human_{name}": known[name] for name in wanted}}
     columns = {name: _column(tree, pair, path, systems, count) for name, path in files.items()}
     if taken := sorted(set(columns) & set(frame)):
-        raise DataError(f"scores are called like columns of texts: {', '.join(taken)}.")
+        raise DataError(f"scores have the names of text columns: {', '.join(taken)}. Rename them.")
     return pd.DataFrame({**frame, **columns})
 
 
@@ -484,7 +484,7 @@ def _make(root: Path, texts: dict[str, list[str]]) -> None:
 def _system(names: set[str]) -> str:
     if len(names) > 1:
         raise DataError(
-            f"expected ratings of one system, whose outputs the tasks bring, got {len(names)}: "
+            f"expected ratings of one system, the one in the tasks, got {len(names)}: "
             f"{', '.join(sorted(names))}. Write a tree for each."
         )
     name = word(next(iter(names), "") or UNNAMED, "the system")

@@ -279,7 +279,7 @@ def _info(tasks: Tasks, assignment: str, users: list[str] | int) -> dict[str, An
         "instructions": to_html(tasks.instructions) + html.escape(tasks._instruction),
         "users": users,
     }
-    # Pearmut's own slider goes from 0 to 100, the better the more.
+    # Pearmut's own slider goes from 0 to 100, and more is better.
     own = tasks.limits == (0, 100) and tasks.higher_is_better is not False
     if tasks.limits is not None and not own:
         low, high = map(number, tasks.limits)

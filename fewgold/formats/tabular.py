@@ -255,7 +255,7 @@ def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
 
 
 def is_empty_cell(value: Any) -> bool:
-    """True for a cell with nothing in it; a number that is not one (nan) is something."""
+    """True for a cell with nothing in it. NaN is not empty."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
@@ -557,7 +557,7 @@ class Csv(Tabular):
 
 
 class Tsv(Tabular):
-    """Tab-separated values; written without quotes, which most readers of TSV do not know."""
+    """Tab-separated values; written without quotes, which most readers of TSV do not understand."""
 
     name = "tsv"
     title = "TSV"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewgold.common.text import counted, verb
 from fewgold.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -89,13 +90,15 @@ def is_empty(value: Any) -> bool:
     return value is None or str(value).strip() in ("", "nan", "NaN", "NaT", "<NA>")
 
 
+_VERB = re.compile(r"\b(are|have|do|occur|name)\b")
+
+
 def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
     """Raise an error about ``ids``, if there are any, that names the first few."""
     if ids:
         more = ", …" if len(ids) > 5 else ""
-        if len(ids) == 1:
-            what = re.sub("^have ", "has ", re.sub("^are ", "is ", what))
-        count = "1 id" if len(ids) == 1 else f"{len(ids)} ids"
+        what = _VERB.sub(lambda found: verb(len(ids), found[0]), what, count=1)
+        count = counted(len(ids), "id")
         raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
 
 

@@ -374,7 +374,7 @@ def wilson(p: FloatArray, n: FloatArray, q: FloatArray) -> Interval:
 
 
 def mean_human(of: Scored) -> Measure:
-    """Mean score of people over the pool."""
+    """Mean human score over the pool."""
     value = of.mean(of.human)
     return Measure(value, of.human - value[..., None], -np.inf, np.inf)
 

@@ -128,7 +128,7 @@ def assess_table(
     adequate: Cut | str | None = None,
     **options: Any,
 ) -> Assessment:
-    """The same from a table with one row per segment, of which people rated some or all.
+    """As `assess`, from a table with one row per segment, of which people rated some or all.
 
     If some rows are unrated, the rated ones are treated as a simple random sample. If all rows are
     rated, they represent future segments from the same process, clustered by ``document``.

@@ -91,7 +91,7 @@ class JudgedColumns:
         return names
 
     def scores(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """A judge over the whole pool (N,) and at the rated segments (n,), NaN in gaps."""
+        """Scores of a judge on the whole pool (N,) and on the rated segments (n,), NaN in gaps."""
         if name in self._more:
             whole = self._numbers(name)
             return whole, whole[self.sample.indices]
@@ -131,7 +131,8 @@ class JudgedColumns:
         if column.numeric:
             if column.gaps:
                 raise DataError(
-                    f"the column {name!r} has {column.gaps} missing values. Fill them first."
+                    f"the column {name!r} has {counted(column.gaps, 'missing value')}. Fill the "
+                    "gaps first."
                 )
             return name, column.values
         return f"words of {name}", np.array([len(str(v).split()) for v in values], dtype=float)
@@ -240,7 +241,7 @@ class Trial:
 def trial_of(
     setting: TrialSettings, name: str, inside: BoolArray | None = None, told: str | None = None
 ) -> Trial:
-    """A judge over the pool, or over the segments ``inside`` (N,) of it."""
+    """Assess a judge over the pool, or over the segments ``inside`` (N,) of it."""
     ratings, table = setting.ratings, setting.table
     whole, at = table.scores(name)
     notes = [] if told is not None else list(ratings.warnings)
@@ -503,7 +504,7 @@ def _residual(of: Paired) -> FloatArray:
 def _worth(
     found: Mapping[str, MeasuredValue], of: Paired, n: int, size: int, process: bool
 ) -> tuple[float, float, float] | None:
-    """Equivalent number of simple random ratings to n with the judge, with an interval.
+    """Number of simple random ratings worth as much as n with the judge, and its interval.
 
     A judge with correlation r to people leaves 1 − r² of the variance of the mean, which is worth a
     sample larger by the factor 1/(1 − r²), apart from the finite population correction. One degree

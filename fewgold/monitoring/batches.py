@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fewgold.chosen import Labelled
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import Limits, as_limits, check_choice
+from fewgold.common.text import counted
 from fewgold.design import Design
 from fewgold.errors import DataError
 from fewgold.io.cells import is_empty
@@ -92,7 +93,8 @@ def batch_labels(
     bare = [k for k, v in enumerate(cells) if is_empty(v) or v != v]
     if bare:
         raise DataError(
-            f"the column {name!r} is empty in {len(bare):,} rows, first in row {bare[0] + 1}. "
+            f"the column {name!r} is empty in {counted(len(bare), 'row')}, first in row "
+            f"{bare[0] + 1}. "
             f"Every row needs a batch."
         )
     if every is not None:

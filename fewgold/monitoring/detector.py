@@ -194,8 +194,8 @@ def betting_e(
     Guaranteed for scores in [0, 1] of a simple random sample in random order, from a batch of
     ``size``: given the past, rating t is drawn at random from the remaining segments, whose mean
     is at most (N m − x_1 − … − x_{t−1})/(N − t + 1) if that of the batch is at most m (the
-    martingale of `fewgold.bounds.betting`). The bet is Kelly's for a mean that is higher by '
-        '``drop``.
+    martingale of `fewgold.bounds.betting`). The bet is Kelly's for a mean that is higher by
+    ``drop``.
 
     Parameters
     ----------

@@ -577,8 +577,8 @@ class _Scores:
     def expected(self, k: int) -> float:
         """The variance of the score of batch k that earlier batches predict.
 
-        For a system, of which the batch is a sample, it includes the variance S²/N of the batch's '
-            'own mean.
+        For a system, of which the batch is a sample, it includes the variance S²/N of the batch's
+        own mean.
         """
         batch = self.batches.parts[k]
         return self.expected_unit(k) * max(1 / batch.rated - 1 / batch.size, 0.0) + self.chance(k)

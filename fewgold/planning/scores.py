@@ -181,9 +181,9 @@ class Outlook:
         chunks = _CHUNKS.fullmatch(sampler)
         if _is_share(estimator) and estimator not in self.kept:
             raise FewgoldError(
-                f"planning for {strategy} needs a pilot with ratings of 0 and 1 and such a "
-                "metric. Give one (or cut its ratings), the rates of the metric instead of a "
-                "pilot, or rated data (history)."
+                f"planning for {strategy} needs a pilot with this metric and ratings of 0 and 1. "
+                "Give one (or cut its ratings), or plan from the rates of the metric or from a "
+                "history."
             )
         if estimator not in ("mean", "ridge", *self.kept) or not (
             chunks or sampler in ("random", *_AS_RANDOM, "docs-whole")

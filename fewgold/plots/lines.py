@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HIGHLIGHTS = 4  # number of coloured lines if the caller does not name any
-_DASHES = ("-", "--", ":")  # each dash style once around the palette
+_DASHES = ("-", "--", ":")  # the next one once all colours are used
 
 
 @style.styled

@@ -42,7 +42,7 @@ SMALL, NORMAL, LARGE = 8.5, 9.5, 11.0  # points
 SOLID: Any = "-"
 DOTTED: Any = (0, (1, 2))
 DASHED: Any = (0, (4, 1.6))
-_DASHES = (SOLID, DASHED, (0, (1, 1.2)))  # each dash style once around the palette
+_DASHES = (SOLID, DASHED, (0, (1, 1.2)))  # the next one once all colours are used
 
 _SETTINGS: dict[str, Any] = {
     "font.family": ["sans-serif"],

@@ -13,6 +13,7 @@ from fewgold import io
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.common.checks import check_choice, no_number
 from fewgold.common.statistics import intraclass_correlation
+from fewgold.common.text import counted
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.reliability.corpus import CorpusScore
@@ -204,7 +205,8 @@ def _labels(name: str, raw: NDArray[Any]) -> NDArray[Any]:
     empty = [k for k, v in enumerate(raw.tolist()) if io.is_empty(v)]
     if empty:
         raise DataError(
-            f"column {name!r} is empty in {len(empty)} rows, first in row {empty[0]} (counted from "
+            f"column {name!r} is empty in {counted(len(empty), 'row')}, first in row {empty[0]} "
+            "(counted from "
             "0). Fill them in or leave these rows out."
         )
     return np.array([str(v) for v in raw.tolist()])

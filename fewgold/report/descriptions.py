@@ -134,7 +134,7 @@ SAMPLERS = {
     "docs-incr": Description(
         "",
         "Each further rating went to the document where the ratings so far, or predictions from "
-        "them, vary most for its size.",
+        "them, vary most in relation to its size.",
         "It learns where ratings are needed, but the mean is biased because the scores decide what "
         "is rated.",
         (SALDIAS,),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from fewgold._version import __version__
-from fewgold.common.text import counted, listed, rounded, shorter
+from fewgold.common.text import counted, listed, rounded, shorter, verb
 from fewgold.estimate import LinearEstimate
 from fewgold.report.descriptions import Description, describe_estimator, describe_sampler
 from fewgold.report.study import StudyNumbers
@@ -73,7 +73,7 @@ def methods(study: StudyNumbers) -> str:
     if study.unrated:
         taken = ", taken as missing at random" if study.ratings.warnings else ""
         without = counted(len(study.unrated), "sampled segment")
-        sentences.append(f"{without} have no rating{taken}.")
+        sentences.append(f"{without} {verb(len(study.unrated), 'have')} no rating{taken}.")
     if study.exact:
         sentences.append(f"The result is {study.shown(record['value'])}; every segment was rated.")
     else:

@@ -189,11 +189,11 @@ def orders_table(order: PrintedOrder) -> pd.DataFrame:
 # The rates are α and the accuracy of the metric, the sizes human ratings, metric ratings and, where
 # ρ and η are not known, the paired ratings that they are estimated from.
 _QUOTES = """
-Fig. 1  | 0.10  | 0.60 0.70 0 1000    | accuracy 0.70 and 1000 automatic ratings tell 10 points
+Fig. 1  | 0.10  | 0.60 0.70 0 1000    | accuracy 0.70 and 1000 automatic ratings detect 10 points
   rounded down: 10 points take 1190 ratings
-Fig. 1  | 0.02  | 0.60 0.85 0 1e4     | accuracy 0.85 and 10,000 tell 2 points
+Fig. 1  | 0.02  | 0.60 0.85 0 1e4     | accuracy 0.85 and 10,000 detect 2 points
 Fig. 1  | 0.04  | 0.60 1.00 0 1000    | a perfect metric and 1000: 4 points
-Table 1 | 0.02  | 0.60 0.70 5000 0    | 5000 human ratings tell 2 points
+Table 1 | 0.02  | 0.60 0.70 5000 0    | 5000 human ratings detect 2 points
 Table 1 | 0.020 | 0.60 0.70 2500 1e4  | so do 2500 human and 10,000 automatic ones
   Table 1 has 0.020 by a slip. With known ρ and η it takes 13,640 metric ratings; estimated from
   those 2500 it is 0.0254, and 0.0250 with a million
@@ -669,7 +669,7 @@ def _wide(frame: pd.DataFrame) -> pd.DataFrame:
 def daniken(
     draws: int = 2 * THEIR_DRAWS, *, rng: int = 0, progress: Progress | None = None
 ) -> DanikenReproduction:
-    """Make the tables of von Däniken et al. (2022) and of his thesis again, beside the printed.
+    """Reproduce the tables of von Däniken et al. (2022) and of his thesis, next to those printed.
 
     Tables 1, 4, 5, 8, 9 and 11 to 14, Figures 1 to 3 and the figures that the text quotes from
     them, Tables 5.8 and 5.9 of the thesis, and the human-rating parts of its Tables 5.1 to 5.7.

@@ -48,8 +48,8 @@ for (_name, *_fits), _counts in zip(_lines[::2], _lines[1::2], strict=True):
 
 SYSTEMS = ("S1", "S2", "S3", "S4", "S5")
 SEGMENTS, DOCUMENTS, WORDS, DRAWS = 790, 15, 25, 1500
-#: How much the quality of segments varies, so that x_max comes out near the printed one: the
-#: concentration of a Beta distribution. Nothing is tuned to x_min.
+#: Concentration of the Beta distribution of the quality of segments, chosen so that x_max is near
+#: the printed one. Nothing is tuned to x_min.
 EVENNESS = {
     "GTM": 34.0, "NIST": 60.0, "BLEU": 9.0, "mPER": 25.0, "mWER": 14.0, "fluency": 1.8,
     "adequacy": 2.4,
@@ -156,7 +156,7 @@ def ranking(draws: int, seed: int) -> pd.DataFrame:
 
     rows = []
     for name in SETS:
-        with suppress(FileNotFoundError):  # the public scores need not be there
+        with suppress(FileNotFoundError):  # the public scores may be missing
             frame = real_frame(name)
             size = frame.groupby("system").size().mean() / frame["doc_id"].nunique()
             many = round(THEIR_SEGMENTS / size)

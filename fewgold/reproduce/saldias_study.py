@@ -75,7 +75,7 @@ class Errors:
         return self[above] / self[below]
 
     def over_better_part(self, both: str, part: str) -> Statistic:
-        """A combination over the better of sampler's mean and control variates by themselves."""
+        """Error of a combination, divided by that of the better of its two parts."""
         return self.ratio(both, min((part, KNN), key=lambda name: self[name].value))
 
     def _printed(self, table: str, above: str, below: str = "baseline") -> float:
@@ -447,7 +447,7 @@ class SaldiasReproduction(Reproduction):
             parts += [TITLES[name]]
             if name == "table3":
                 used = ", ".join(f"{metric} ({data})" for data, metric in self.labels.items())
-                parts += [wrapped(f"In place of BLEURT the strongest metric: {used}.")]
+                parts += [wrapped(f"The strongest metric takes the place of BLEURT: {used}.")]
             if name == "table6" and not is_demo(self):
                 parts += [wrapped(TEST)]
             shows = {"table5": _bounds, "metrics": _metrics, **dict.fromkeys(_DATA_TABLES, _data)}

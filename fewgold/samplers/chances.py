@@ -20,6 +20,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.text import verb
 from fewgold.design import Design, DesignKind
 from fewgold.errors import BudgetError, DataError, DesignError
 from fewgold.pool import Pool
@@ -187,7 +188,8 @@ class Chances:
         bad = ~np.isfinite(spread) | (spread < 0)
         if bad.any():
             raise DataError(
-                f"{int(bad.sum())} of {bad.size} expected spreads are negative, missing or "
+                f"{int(bad.sum())} of {bad.size} expected spreads {verb(int(bad.sum()), 'are')} "
+                "negative, missing or "
                 f"infinite, first for id {pool.ids[bad][0]!s}. Give a number of at least 0 for "
                 "every segment."
             )
@@ -207,7 +209,8 @@ def spread_of_probability(probability: FloatArray) -> FloatArray:
     outside = ~((q >= 0) & (q <= 1))
     if outside.any():
         raise DataError(
-            f"probabilities lie between 0 and 1; {int(outside.sum())} of {q.size} do not, first "
+            f"probabilities lie between 0 and 1; {int(outside.sum())} of {q.size} "
+            f"{verb(int(outside.sum()), 'do')} not, first "
             f"{q[outside][0]:g}."
         )
     return np.asarray(np.sqrt(q * (1 - q)))

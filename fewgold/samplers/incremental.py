@@ -306,7 +306,7 @@ class _Progress:
     def design(self, last: int = 0) -> Design:
         """The stratified mean as printed: strata without ratings are left out.
 
-        If ``last`` is not 0, only for the last segments, to list them.
+        If ``last`` is not 0, the design lists only the last segments drawn.
         """
         stratum = self.strata[self.rows[:, -last:]]
         whole = np.where(self.taken > 0, self.sizes, 0).sum(-1, keepdims=True)

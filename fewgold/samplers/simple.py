@@ -51,7 +51,7 @@ class SimpleRandom(Sampler):
             return draw_in_phases(self, pool, n, rng)
         salt, size = salt_of(rng), len(pool)
         rank = rng.choice(size, n, replace=False)
-        if pool.metrics:  # any line of known lengths works, and a metric's is quick to read
+        if pool.metrics:  # any order will do, and that of a metric is quick to read
             whole = pool._scan.bins(pool.metrics[0], 1)
             everything = whole.wanted(np.zeros(n, dtype=np.int64), rank)
         else:

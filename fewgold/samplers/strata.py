@@ -85,9 +85,11 @@ class ByColumn:
         if pool.documents is not None:
             known["document"] = pool.documents
         if self.column not in known:
-            raise UnknownNameError(
-                "column", self.column, known, "Name it in texts=[…] when the pool is made."
-            )
+            hint = {
+                "python": "Name it in texts=[…] when the pool is made.",
+                "cli": "Name it with --texts.",
+            }
+            raise UnknownNameError("column", self.column, known, hint)
         return codes_of(known[self.column])
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from fewgold import registry
 from fewgold.common.arrays import RNGLike, as_rng
 from fewgold.common.checks import Limits, as_limits, check_choice, check_confidence, check_count
+from fewgold.common.text import counted, verb
 from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
@@ -115,7 +116,8 @@ def simulate(
         outside = (study.gold < low) | (study.gold > high)
         if outside.any():
             raise DataError(
-                f"{int(outside.sum())} scores of {name} lie outside the limits {low:g} to "
+                f"{counted(int(outside.sum()), 'score')} of {name} "
+                f"{verb(int(outside.sum()), 'lie')} outside the limits {low:g} to "
                 f"{high:g}, first {study.gold[outside][0]:g}. Correct the scores or the limits."
             )
     tasks = [

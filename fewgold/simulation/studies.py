@@ -10,6 +10,7 @@ import numpy as np
 from fewgold import io
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import as_names
+from fewgold.common.text import counted, verb
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import MOST_GAPS
 from fewgold.pool import Pool
@@ -108,7 +109,8 @@ def _study(pool: Pool, gold: Any) -> Study:
         missing = [i for i in pool.ids.tolist() if i not in gold]
         if missing:
             raise DataError(
-                f"{len(missing)} of {len(pool)} segments have no score, first {missing[:3]}. A "
+                f"{len(missing)} of {len(pool)} segments {verb(len(missing), 'have')} no score, "
+                f"first {missing[:3]}. A "
                 "simulation needs them all."
             )
         gold = [gold[i] for i in pool.ids.tolist()]
@@ -124,7 +126,8 @@ def _study(pool: Pool, gold: Any) -> Study:
     gaps = ~np.isfinite(scores)
     if gaps.any():
         raise DataError(
-            f"{int(gaps.sum())} of {len(pool)} segments have no finite score, first "
+            f"{int(gaps.sum())} of {len(pool)} segments {verb(int(gaps.sum()), 'have')} no finite "
+            "score, first "
             f"{pool.ids[gaps][0]!s}. A simulation needs them all: remove those segments from "
             "the pool, and the rest is simulated."
         )
@@ -174,11 +177,12 @@ def studies_from_table(
     empty = np.array([io.is_gap(v) for v in table[human]], dtype=bool)
     gaps = int(empty.sum())
     if gaps and rated_only:
-        notes.append(f"{gaps} of {len(table)} rows have no {human} and were left out")
+        notes.append(f"{gaps} of {len(table)} rows, without {human}, left out")
         table = table[~empty]
     elif gaps:
         raise DataError(
-            f"{gaps} of {len(table)} rows have no {human}. A simulation replays what people rated.",
+            f"{gaps} of {len(table)} rows {verb(gaps, 'have')} no {human}. A simulation replays "
+            "what people rated.",
             hints={
                 "python": "Fill the gaps, or leave those rows out (rated_only=True).",
                 "cli": "Fill the gaps, or leave those rows out with --rated-only.",
@@ -195,7 +199,7 @@ def studies_from_table(
 def _split(table: pd.DataFrame, by: list[str]) -> dict[str, pd.DataFrame]:
     gaps = sum(any(io.is_empty(v) for v in row) for row in table[by].to_numpy().tolist())
     if gaps:
-        raise DataError(f"{gaps} rows have no {' or '.join(by)} to split the table by.")
+        raise DataError(f"{counted(gaps, 'row')} without {' or '.join(by)} to split the table by.")
     found: dict[str, pd.DataFrame] = {}
     for values, part in table.groupby(by, sort=False, observed=True):
         name = " / ".join(map(str, values))

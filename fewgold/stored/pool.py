@@ -14,6 +14,7 @@ from numpy.random import Generator
 
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import as_names
+from fewgold.common.text import verb
 from fewgold.design import Design
 from fewgold.errors import BudgetError, DataError, DesignError, UnknownNameError
 from fewgold.io import CostTerms, cost_terms
@@ -53,7 +54,7 @@ class StoredPool:
     paths
         A Parquet file, a folder, a pattern such as ``"logs/*.parquet"``, or several of these.
     id, document, metrics, cost, system, texts, orientation
-        ColumnRoles, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
+        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
         against all others, and for all rows by `check_ids`.
     order
         The column with the order of segments within their document, for samplers that take
@@ -319,7 +320,8 @@ class StoredPool:
         missing = sorted(set(names) - set(found["id_"]))
         if missing:
             raise DataError(
-                f"{len(missing)} of {len(names)} ids are not in the pool, first {missing[0]!r}. "
+                f"{len(missing)} of {len(names)} ids {verb(len(missing), 'are')} not in the pool, "
+                f"first {missing[0]!r}. "
                 "Is this the same pool?"
             )
         if not found["id_"].is_unique:
@@ -464,7 +466,7 @@ class Excerpt(Pool):
     def _metric_values(self, metric: str) -> FloatArray:
         """A metric over the whole pool: the drawn rows first, then the others, in any order.
 
-        This brings one column into memory, 8 bytes a segment.
+        This brings one column into memory, 8 bytes per segment.
         """
         if metric not in self._columns:
             mine = self.composite() if metric == "mean" else self.matrix([metric])[0]

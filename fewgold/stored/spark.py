@@ -330,9 +330,8 @@ def translated(sql: str, types: dict[str, dict[str, str]]) -> str:
                     )
     for test in list(tree.find_all(exp.IsInf)):
         test.replace(sqlglot.parse_one(f"abs({test.this.sql()}) = CAST('Infinity' AS DOUBLE)"))
-    for words in list(
-        tree.find_all(exp.Length)
-    ):  # length of a list; in Spark it is only that of a text
+    # DuckDB's length of a list: Spark's function is for texts only.
+    for words in list(tree.find_all(exp.Length)):
         if isinstance(words.this, exp.RegexpExtractAll):
             words.replace(exp.ArraySize(this=words.this))
     return str(tree.sql(dialect="spark"))

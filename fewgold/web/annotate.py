@@ -477,7 +477,7 @@ def routes(site: Site) -> APIRouter:
         """A whole page without JavaScript, otherwise the part that changes."""
         values = view(at.campaign, at.rater, at.token, place, **more)
         if _partial(request) and seen and values.get("seen") == seen:
-            return Response(status_code=204)  # a rater is waiting, and nothing has changed
+            return Response(status_code=204)  # nothing has changed for a waiting rater
         name = "rate_desk.html" if _partial(request) else "rate.html"
         return site.page(request, name, status, fragment=_partial(request), **values)
 

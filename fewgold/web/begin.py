@@ -621,7 +621,7 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
         answer = expected(table, about, form)
         lines = [(f"fewgold strategies {shlex.quote(draft.shown)}", "See more strategies.")]
         if answer[0] is not None and answer[0]["command"]:
-            lines.insert(0, (answer[0]["command"], "Compute how many ratings that ± needs."))
+            lines.insert(0, (answer[0]["command"], "Compute how many ratings a goal needs."))
         return desk.site.page(
             request, name, status, draft=draft, table=table, about=about, form=form,
             answer=answer, commands=lines, beside="results" in name, **more,
@@ -639,7 +639,7 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
         form = read_plan(table, about, request.query_params)
         answer = page(request, "begin_plan_results.html", draft, table, about, form)
         if form.errors and "hx-request" in request.headers:
-            answer.headers["HX-Reswap"] = "none"  # keep what is shown
+            answer.headers["HX-Reswap"] = "none"  # leave the page as it is
         return answer
 
     @router.post("/{key}/plan")

@@ -300,7 +300,7 @@ def stopping_path(view: View) -> sequence.Path | None:
 
 
 def steps(view: View) -> pd.DataFrame | None:
-    """The same as a table, one row per rating."""
+    """The stopping rule as a table, one row per rating."""
     import pandas as pd
 
     path = stopping_path(view)

@@ -60,7 +60,7 @@ class JudgePage:
         return tuple(view.metrics[place] for place in self.places)
 
     def words(self, view: View) -> list[str]:
-        """The same as options of ``fewgold judge``."""
+        """These choices as options of ``fewgold judge``."""
         told = {"--judges": ",".join(self.names(view)), "--adequate": self.cut}
         told |= {"--threshold": self.threshold, "--by": self.by, "--against": self.against}
         return [word for option, v in told.items() if v for word in (option, v)]

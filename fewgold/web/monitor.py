@@ -23,7 +23,7 @@ from fewgold.web.slices import command
 if TYPE_CHECKING:
     from fewgold.monitoring import Monitoring
 
-_MOST = 400  # batches in a column
+_MOST = 400  # most batches that a column may have
 _KINDS = {"html": "text/html", "json": "application/json", "csv": "text/csv"}
 
 
@@ -43,12 +43,12 @@ class TimePage:
 
     @property
     def query(self) -> str:
-        """The same as an address."""
+        """These choices as an address."""
         return urlencode([(k, v) for k, v in vars(self).items() if v])
 
     @property
     def words(self) -> list[str]:
-        """The same as options of ``fewgold monitor``."""
+        """These choices as options of ``fewgold monitor``."""
         return [w for k, v in vars(self).items() if v for w in (f"--{k}", v)]
 
     def found(self, view: View) -> Monitoring:

@@ -193,7 +193,7 @@ def _grid(sliced: SlicedComparison) -> dict[str, Any]:
     """The differences within slices, as a table for the page."""
     heads, rows = sliced.cells()
     heads[4] = "first − second"
-    order = [0, 3, 1, 2, 4, 5, 6]  # text before numbers
+    order = [0, 3, 1, 2, 4, 5, 6]  # columns of text first
     return {
         "id": "slices", "caption": f"Differences by {sliced.by}", "words": 2,
         "heads": [heads[k] for k in order], "rows": [[row[k] for k in order] for row in rows],

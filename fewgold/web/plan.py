@@ -39,8 +39,8 @@ from fewgold.web.site import Site
 _SIZE = 1_000_000
 AXES = {
     "human": "Human ratings", "metric": "Metric ratings", "paired": "Paired ratings",
-    "alpha": "Share of adequate outputs α", "rho": "Adequate ones the metric recognises ρ",
-    "eta": "Inadequate ones it recognises η", "level": "Level γ", "power": "Power",
+    "alpha": "Share of adequate outputs α", "rho": "Share of adequate ones recognised ρ",
+    "eta": "Share of inadequate ones recognised η", "level": "Level γ", "power": "Power",
 }  # fmt: skip
 BINARY_FIELDS = by_name(
     Field("human", AXES["human"], "500", 0, _SIZE, True, slider=(0, 5000, 10),
@@ -88,10 +88,10 @@ def read_binary(sent: Any) -> Form:
         wrong["items"] = f"Expected at least the {rated:,} items that people rate."
     if v["items"] is None and v["metric_cost"] == 0 and "items" not in form.errors:
         wrong["metric_cost"] = (
-            "A free metric can rate without limit: give the items of the test set above."
+            "A free metric can rate any number of items: give the items of the test set above."
         )
     if v["x"] is not None and v["x"] == v["y"]:
-        wrong["y"] = "Expected a different one from “Across”."
+        wrong["y"] = "Expected another quantity than under “Across”."
     return form.but(**wrong)
 
 
@@ -508,7 +508,7 @@ def routes(site: Site) -> APIRouter:
         answer = page(request, f"{name}_results", form, beside=True, **parts)
         answer.headers["HX-Replace-Url"] = f"/plan/{name}?{form.query}"
         if lacking and "hx-request" in request.headers:
-            answer.headers["HX-Reswap"] = "none"  # keep what is shown
+            answer.headers["HX-Reswap"] = "none"  # leave the page as it is
         return answer
 
     @router.get("/binary", response_class=HTMLResponse)
@@ -550,7 +550,7 @@ def routes(site: Site) -> APIRouter:
         piece = _PIECES[known(name, _PIECES, "part")]
         form = read_binary(request.query_params)
         if "hx-request" in request.headers and form.lacks(*piece.fields):
-            return Response(status_code=204)  # keep what is shown
+            return Response(status_code=204)  # leave the page as it is
         return page(request, f"binary_{name}", form, **{name: piece.tried(form)})
 
     @router.get("/scores", response_class=HTMLResponse)

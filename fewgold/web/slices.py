@@ -72,14 +72,14 @@ class SlicesPage:
 
     @property
     def query(self) -> str:
-        """The same as an address."""
+        """These choices as an address."""
         pairs = [*(("by", name) for name in self.by), ("cut", self.cut), ("least", self.least)]
         pairs += [("shrink", "1" if self.shrink else ""), ("criterion", self.criterion)]
         return urlencode([(k, v) for k, v in pairs if v])
 
     @property
     def words(self) -> list[str]:
-        """The same as options of ``fewgold estimate``."""
+        """These choices as options of ``fewgold estimate``."""
         told = ["--by", ",".join(self.by)]
         told += ["--shrink"] if self.shrink else []
         for option, value in (

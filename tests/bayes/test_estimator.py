@@ -250,7 +250,7 @@ def test_bad_input(study: tuple[Pool, np.ndarray], made: BinaryPosterior, proble
 def test_scores_must_be_cut(study: tuple[Pool, np.ndarray]) -> None:
     pool, gold = study
     ratings = _rated(pool, 5 * gold)
-    with pytest.raises(DataError, match=r"ratings must be 0 or 1; got 5\. .*--adequate"):
+    with pytest.raises(DataError, match=r"ratings must be 0 or 1; got 5\. .*ratings\.cut"):
         BinaryPosterior("judge").estimate(ratings)
     assert BinaryPosterior("judge").estimate(ratings.cut(">= 5")).ratings.limits == (0, 1)
 

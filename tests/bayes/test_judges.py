@@ -85,7 +85,7 @@ def test_missing_verdicts_are_a_category() -> None:
     frame = judged()
     rates = success_rates(frame, human="human", metric="judge")
     row = rates.to_frame().iloc[0]
-    assert any("40 of 400 rows have no judge" in note for note in rates.notes)
+    assert any("40 of 400 rows without judge" in note for note in rates.notes)
     code = frame["judge"].fillna(2).astype(int)
     rated = frame["human"].notna()
     table = [
@@ -117,7 +117,7 @@ def test_missing_verdicts_in_a_pool_are_a_category() -> None:
     cells = tally(codes, sample.indices, ratings.scores == 1)
     assert float(found.value) == float(CellPosterior(*cells, prior=Pooled((0.5, 0.5))).mean)
     assert not found.approximate
-    assert "40 of 400 segments have no judge" in found.summary()
+    assert "40 of 400 segments without judge" in found.summary()
     informed = BinaryPosterior("judge", priors=Priors(alpha=(60, 40))).estimate(ratings)
     assert float(informed.sd) < float(found.sd)
     with pytest.raises(FewgoldError, match="leave out target='process'"):
@@ -128,7 +128,7 @@ def test_missing_verdicts_in_a_pool_are_a_category() -> None:
     pool = Pool.from_table(two, id="id", metrics=["judge"], system="system")
     sample = BinaryPosterior("judge").select(pool, 80, rng=3)
     found = BinaryPosterior("judge").estimate(sample.rate(np.arange(80) % 2))
-    assert "110 of 800 segments have no judge" in found.summary()
+    assert "110 of 800 segments without judge" in found.summary()
     # Scores that merely lie between 0 and 1 are no verdicts.
     pool = Pool([1, 2, 3, 4], metrics={"judge": [0, 1, 1, 0.4]})
     with pytest.raises(DataError, match=r"must be 0 or 1; got 0\.4"):
@@ -165,7 +165,7 @@ def test_rates_known_before_where_verdicts_are_missing() -> None:
     assert float(found.sd) == pytest.approx(float(np.sqrt(mass @ (values - mean) ** 2)), rel=1e-9)
     np.testing.assert_allclose(found.cdf(values), np.cumsum(mass), atol=1e-10)
     assert any(
-        "40 of 400 rows have no judge: only human ratings are used for these" in n
+        "40 of 400 rows without judge: only human ratings are used for these" in n
         for n in rates.notes
     )
     # As an estimator, one draw or several.
@@ -198,7 +198,7 @@ def test_missing_votes_count_half() -> None:
     codes = np.unique(np.nan_to_num(2 * votes, nan=1).sum(0), return_inverse=True)[1]
     cells = tally(codes, sample.indices, truth[sample.indices].astype(int))
     assert float(found.value) == float(CellPosterior(*cells, prior=Trend((0.5, 0.5))).mean)
-    assert "40 of 300 segments have no judge0: that is half a vote" in found.summary()
+    assert "40 of 300 segments without judge0: that is half a vote" in found.summary()
 
 
 def test_parts_are_calibrated() -> None:

@@ -141,14 +141,14 @@ def test_formats_of_published_ratings_have_no_order(tmp_path: Path) -> None:
     study = begun(tmp_path)
     study.select(15)
     for to in ("mqm", "mqm-averages", "mt-metrics-eval", "wmt-da"):
-        with pytest.raises(DataError, match="knows no order of raters"):
+        with pytest.raises(DataError, match="cannot give each rater an order"):
             hand_out_to(formats.get(to), study.tasks_for(["ann"]), tmp_path / "x")
 
 
 def test_names_of_raters_that_cannot_be(tmp_path: Path) -> None:
     study = begun(tmp_path)
     study.select(15)
-    with pytest.raises(FewgoldError, match="is there twice"):
+    with pytest.raises(FewgoldError, match="is given twice"):
         study.tasks_for(["ann", "ann "])
     with pytest.raises(FewgoldError, match="1 to 80 characters"):
         study.tasks_for(["ann", ""])

@@ -142,7 +142,7 @@ def test_from_counts(run: Run) -> None:
         (("--counts", "metric=540"), 2, "--counts must be like"),
         (("--counts", "tp=1,tp=2"), 2, "tp twice"),
         (("--counts", "human=1/2,human=1/2"), 2, "human twice"),
-        (("--counts", COUNTS, "--metric", "judge"), 2, "need a FILE; --counts has neither"),
+        (("--counts", COUNTS, "--metric", "judge"), 2, "columns and cuts need a FILE"),
         (("--counts", COUNTS, "--rho", "0.7"), 2, "--rho and --eta go together"),
         (("--counts", "metric=1540/1000"), 3, "metric_ones must not exceed metric_total"),
         (("--counts", COUNTS, "--rho", "1.7", "--eta", "0.5"), 3, "between 0 and 1"),

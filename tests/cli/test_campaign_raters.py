@@ -58,7 +58,8 @@ def test_names_in_the_file_win_and_missing_ones_are_told(run: Run) -> None:
         assert campaign.status().raters == {"ann": 19, "cy": 1}
     _fill(3, "b.csv")
     run("import", "study", "b.csv")
-    assert "20 answers do not name a rater" in " ".join(run("status", "study").stdout.split())
+    told = " ".join(run("status", "study").stdout.split())
+    assert "20 answers without the name of a rater" in told
 
 
 def test_nothing_is_drawn_if_the_sheet_cannot_be_written(

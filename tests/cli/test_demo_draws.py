@@ -19,4 +19,4 @@ def test_worth_is_good_to_three_percent_by_default() -> None:
 def test_the_demo_says_how_close_its_figures_are() -> None:
     done = CliRunner().invoke(app, ["demo", "--draws", "32", "--quiet"], env={"COLUMNS": "80"})
     told = " ".join(done.stdout.split())
-    assert "good to about 25% with 32 repetitions; --draws 160 tells more closely" in told
+    assert "With 32 repetitions this figure is accurate to about 25%; --draws 160" in told

@@ -77,7 +77,7 @@ def test_one_row_per_answer_is_the_same(run: Run) -> None:
     assert json.loads(run(*asked, "--json").stdout) == json.loads(wide)
     pd.concat([long, long.iloc[:1]]).to_csv("twice.csv", index=False)
     said = _said(run("raters", "twice.csv", *asked[2:], code=3))
-    assert "several times (1 rows more than one). Keep one answer" in said
+    assert "several times (1 extra row). Keep one answer" in said
 
 
 def test_slips_of_raters(run: Run) -> None:

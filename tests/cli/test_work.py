@@ -33,7 +33,7 @@ def study(run: Run) -> Path:
 
 def test_work_is_shown(run: Run, study: Path) -> None:
     text = " ".join(run("work", study).stdout.split())
-    assert "ann" in text and "26 s" in text and "12 segments have two raters" in text
+    assert "ann" in text and "26 s" in text and "12 segments with two raters" in text
     assert "the same score in 33%" in text and "Krippendorff's α" in text
     got = json.loads(run("work", study, "--json").stdout)
     assert [r["rater"] for r in got["raters"]] == ["ann", "bob"]

@@ -343,14 +343,14 @@ def broken(**changes):
         (broken(comet="high"), {"metrics": ["comet"]}, "metric 'comet' must hold numbers"),
         (broken(doc=range(40)), {"document": "doc"}, "is in two documents"),
         (broken(system=None), {}, "'system' has empty cells"),
-        (broken(), {"unit": "document"}, "needs the documents"),
+        (broken(), {"unit": "document"}, "documents are unknown"),
         (broken(doc="d"), {"unit": "document", "document": "doc"}, "are in one document"),
         (broken(), {"limits": (0, 1)}, "lie outside the scale 0 to 1"),
         (broken(), {"target": "all"}, "target must be one of"),
         (broken(), {"correction": "bonferroni"}, "correction must be one of"),
         (broken(), {"level": 0}, "must lie between 0 and 1"),
         (broken(), {"orientation": {"ter": -1}}, "unknown metric in orientation"),
-        (table(2, 20, 1), {}, "has 1 rated segments; at least two are needed"),
+        (table(2, 20, 1), {}, "has 1 rated segment; at least two are needed"),
     ],
 )  # fmt: skip
 def test_errors_say_what_to_do(frame, more, sentence) -> None:

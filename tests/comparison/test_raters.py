@@ -129,7 +129,7 @@ def test_shifts_are_the_mean_biases() -> None:
 def test_no_raters_no_table() -> None:
     frame = uneven().drop_duplicates(["seg", "system"])
     result = compare(frame, human="score", system="system", id="seg")
-    with pytest.raises(DataError, match="Name the column with the rater"):
+    with pytest.raises(DataError, match="Name the column of raters"):
         result.raters()
-    with pytest.raises(DataError, match="adjust_raters needs to know who rated"):
+    with pytest.raises(DataError, match="if it is known who rated"):
         compare(frame, human="score", system="system", id="seg", adjust_raters=True)

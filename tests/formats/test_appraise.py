@@ -60,10 +60,10 @@ def test_every_kind_of_line(tmp_path: Path) -> None:
     assert got.ratings[1].details["errors"] == [{"severity": "major"}]
     assert got.ratings[1].details["batch"] == "3"
     assert got.notes == (
-        "1 lines are scores of whole documents: not counted.",
-        "1 lines are deliberately degraded: not counted.",
-        "1 lines are references: not counted.",
-        "1 lines are repeats: not counted.",
+        "1 line not counted: scores of whole documents.",
+        "1 line not counted: deliberately degraded.",
+        "1 line not counted: references.",
+        "1 line not counted: repeats.",
     )
     assert Appraise().read(path, Names(id="item")).ratings[0].segment == "0"
     assert Appraise().read(path, Names(id="system")).ratings[0].segment == "sysA"
@@ -110,7 +110,7 @@ def test_other_files(tmp_path: Path) -> None:
     for text in ("id,score\n1,2\n", "a,b,c,TGT,5,6,7\n", "[1, 2]", '[{"items": 3, "task": 1}]', ""):
         path = put(tmp_path, text)
         assert not Appraise()._recognises(Probe(path))
-    with pytest.raises(DataError, match=r"no file of Appraise's scores.*in line 1 expected at"):
+    with pytest.raises(DataError, match=r"not a file of Appraise's scores.*in line 1 expected at"):
         Appraise().read(put(tmp_path, "id,score", "1,2"))
     with pytest.raises(DataError, match="no batch file of Appraise"):
         Appraise().read(put(tmp_path, "[1, 2]"))

@@ -135,7 +135,7 @@ def test_attachments_and_errors_of_inspect(tmp_path: Path) -> None:
     table = open_table(made.dump(tmp_path / "a.json", log), heard.append)
     assert table["input"][0] == "long text" and table["error"][1] == "broke"
     assert math.isnan(table["match"][1]) and len(table) == made.N
-    assert any("1 samples ended with an error" in s for s in heard)
+    assert any("1 sample ended with an error" in s for s in heard)
     assert any("status 'error'" in s for s in heard)
 
 
@@ -209,7 +209,7 @@ def test_steps_inside_of_traces_of_langfuse_are_no_items(tmp_path: Path) -> None
     assert len(table) == made.N and set(roles(table).metrics) == {"helpfulness"}
     assert table["observation_id"][0] == "root0" and table["system"][0] == "small-1"
     log = logs.read(one("langfuse", "observations.csv", tmp_path))
-    assert log.context == made.N and "not items of their own" in log.notes[0]
+    assert log.context == made.N and "not counted as items" in log.notes[0]
     calls = [r for r in made.langfuse_observations() if r["name"] == "call"]
     found = logs.read(made.dump_csv(tmp_path / "calls.csv", calls))  # filtered before the export
     assert len(found.outputs) == made.N and not found.context

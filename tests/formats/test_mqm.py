@@ -175,7 +175,7 @@ def test_test_items_and_metadata_lines_are_context(put) -> None:  # type: ignore
     got = MqmTsv().read(path)
     assert (got.used, got.context, got.blank) == (1, 2, ("2",))
     assert got.ratings[0].score == 0
-    assert "1 lines are test items" in got.notes[0]
+    assert "1 line holds test items" in got.notes[0]
 
 
 def test_exports_put_together_count_once(put) -> None:  # type: ignore[no-untyped-def]

@@ -197,7 +197,7 @@ def test_labels_of_batches() -> None:
     assert batch_labels(["b", "a", "b"])[1] == ["b", "a"]
     with pytest.raises(DataError, match="must hold dates"):
         batch_labels(["soon"], "week")
-    with pytest.raises(DataError, match="empty in 1 rows"):
+    with pytest.raises(DataError, match="empty in 1 row,"):
         batch_labels(["a", None])
 
 

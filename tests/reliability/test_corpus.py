@@ -239,4 +239,4 @@ def test_command(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "such as bleu:output,reference" in run("--corpus", "bleu", code=2).stderr
     assert "unknown column 'text'" in run("--corpus", "bleu:text,reference", code=3).stderr
     frame.assign(output=["", *frame["output"][1:]]).to_csv("t.csv", index=False)
-    assert "no text in 1 rows" in run("--corpus", "bleu:output,reference", code=3).stderr
+    assert "no text in 1 row," in run("--corpus", "bleu:output,reference", code=3).stderr

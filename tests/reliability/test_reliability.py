@@ -338,7 +338,7 @@ def test_gaps(table: pd.DataFrame) -> None:
         ({}, {"score": []}, DataError, "at least one score"),
         ({}, {"score": "seg"}, DataError, "must hold numbers; got 'd0-0' in row 0"),
         ({}, {"document": None}, DataError, "computed over documents"),
-        ({}, {"system": None}, DataError, "repeat a segment.*system="),
+        ({}, {"system": None}, DataError, "repeat a segment.*column of systems"),
         ({}, {"orders": "random"}, FewgoldError, "'file' or a number"),
         ({}, {"orders": 0}, FewgoldError, "at least 1"),
         ({}, {"draws": 1}, FewgoldError, "draws must be"),

@@ -231,10 +231,10 @@ def test_waves_gaps_and_strays_are_told() -> None:
     text = report.markdown()
     assert "2 waves, 102 segments in all." in text
     assert "2 sampled segments have no rating: seg1, seg2. The score represents the pool" in text
-    assert "1 answer for segments that were never sampled is set aside" in text
+    assert "1 answer for segments that were never sampled is set aside and not used" in text
     assert "The waves add up" not in text
     assert "Seeds: 7, 8." in text
-    assert "2 sampled segments have no rating" in methods(report.study)
+    assert "2 sampled segments have no rating." in methods(report.study)
     short = demo(waves=waves[:1]).markdown()
     assert "The waves add up to 60 segments, but 100 are rated and 0 listed" in short
 
@@ -399,14 +399,14 @@ def test_files(tmp_path: Path) -> None:
     report = demo(n=12)
     assert report.write(tmp_path / "r.html").read_text(encoding="utf-8") == report.html()
     assert report.write(str(tmp_path / "r.md")).read_text(encoding="utf-8") == report.markdown()
-    with pytest.raises(DataError, match=r"must end in \.html or \.md; got"):
+    with pytest.raises(DataError, match=r"ends in \.html or \.md; got"):
         report.write(tmp_path / "r.pdf")
 
 
 def test_bad_input_is_refused() -> None:
     pool, gold = zhen()
     batch = Mean().select(pool, 10, draws=3, rng=1)
-    with pytest.raises(DataError, match=r"Take one draw: ratings\.draw"):
+    with pytest.raises(DataError, match=r"Take one: ratings\.draw"):
         study_report(batch.rate(gold[batch.indices]), Mean(), strategy="random+mean")
     with pytest.raises(DataError, match="it has no segment, only"):
         demo(answers=pd.DataFrame({"id": [1], "score": [2]}))

@@ -185,7 +185,7 @@ def test_spread_sources():
     own = np.linspace(1, 2, len(pool))
     np.testing.assert_array_equal(ExpectedSpread()(pool.with_spread(own)), own)
     np.testing.assert_allclose(spread_of_probability(np.array([0, 0.5, 1])), [0, 0.5, 0])
-    with pytest.raises(DataError, match=r"between 0 and 1; 1 of 2 do not, first 1\.5"):
+    with pytest.raises(DataError, match=r"between 0 and 1; 1 of 2 does not, first 1\.5"):
         spread_of_probability(np.array([0.5, 1.5]))
 
 
@@ -212,7 +212,7 @@ def test_chances_that_do_not_fit():
     draw = lambda chances, n=2: SimpleRandom(chances=chances).draw(pool, n, rng=1)  # noqa: E731
     with pytest.raises(DataError, match=r"one number per segment, shape \(4,\); got \(3,\)"):
         draw(_spread([1, 2, 3]))
-    with pytest.raises(DataError, match="1 of 4 expected spreads are negative, missing or inf"):
+    with pytest.raises(DataError, match="1 of 4 expected spreads is negative, missing or inf"):
         draw(_spread([1, 2, -3, 1]))
     with pytest.raises(DataError, match="first for id 3"):
         draw(_spread([1, 2, 3, np.nan]))

@@ -1,4 +1,4 @@
-"""Real tools in environments of their own, and campaigns to bring to them and back."""
+"""Real tools in their own environments, and campaigns that go to them and come back."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Tool:
 
 
 def clean(home: Path) -> dict[str, str]:
-    """An environment that keeps all that a tool writes in a folder, and its talk off the net."""
+    """Variables that make a tool write to one folder only, and send nothing over the network."""
     return {
         "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(home), "NO_PROXY": "127.0.0.1",
         "HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9",
@@ -120,7 +120,7 @@ def opened(url: str | urllib.request.Request, timeout: float = 60) -> Any:
 
 
 def called(url: str, body: Any = None, method: str | None = None, **headers: str) -> Any:
-    """What an API answers: JSON if it is such, else bytes."""
+    """The answer of an API: JSON if it is JSON, else bytes."""
     data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     wanted = urllib.request.Request(url, data, method=method)
     for name, value in {"content-type": "application/json", **headers}.items():
@@ -165,7 +165,7 @@ KINDS = ("one system", "three systems", "pairs")
 
 @dataclass
 class Study:
-    """A campaign, what went out of it, and what people think."""
+    """A campaign, its exported tasks, and the opinions of its raters."""
 
     kind: str
     campaign: Campaign
@@ -195,7 +195,7 @@ class Study:
         assert {r.segment for r in back} == keys
         assert {(r.segment, r.score) for r in back} == set(wanted.items())
         assert len({r.rater for r in back}) == raters and all(r.rater for r in back)
-        assert self.campaign.import_file(path).stored == 0  # known, when it comes again
+        assert self.campaign.import_file(path).stored == 0  # recognised when it is imported again
         if self.kind == "three systems":
             ranked = self.campaign.compare()
             assert sorted(ranked.ranking()["system"]) == sorted(SYSTEMS)

@@ -4,7 +4,7 @@
     python tests/tools/install.py pearmut     one of them
 
 The environments are .venv-tools-NAME beside pyproject.toml, made with venv and pip, and for tools
-in JavaScript with an npm that pip brings. A tool that cannot be installed is named in the end with
+in JavaScript with an npm that pip brings. A tool that cannot be installed is named at the end with
 the reason, and its tests are skipped.
 """
 
@@ -28,7 +28,7 @@ def place(name: str) -> Path:
 
 
 def version(name: str) -> tuple[int, ...]:
-    """Of a Python, such as (3, 12); empty where it does not start."""
+    """The version of a Python, such as (3, 12); empty if it does not start."""
     try:
         found = subprocess.run(
             [name, "-c", "import ensurepip, sys; print(*sys.version_info[:2])"],
@@ -40,7 +40,7 @@ def version(name: str) -> tuple[int, ...]:
 
 
 def python(least: str) -> str:
-    """A Python that is new enough: this one, else one on the PATH or of pyenv."""
+    """A Python that is new enough: this one, else one on the PATH or from pyenv."""
     wanted = tuple(map(int, least.split(".")))
     pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
     listed = [sys.executable, *(f"python3.{minor}" for minor in (12, 13, 14))]
@@ -61,7 +61,7 @@ def run(*words: str | Path) -> None:
 
 
 def install(name: str) -> None:
-    """Make the environment of one tool, unless it is there in this version."""
+    """Create the environment of one tool, unless it exists with this version."""
     tool, folder = TOOLS[name], place(name)
     packages = [tool["package"], *tool.get("with", [])]
     ready, wanted = folder / ".ready", " ".join([*packages, *tool.get("npm", [])])

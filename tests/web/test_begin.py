@@ -667,7 +667,7 @@ def test_human_scores_of_another_scale_are_not_used(client: Client, app: FastAPI
     page = owner.post(f"/begin/{key}/table", data=form_of(page.text, f"/begin/{key}/table"))
     fields = {k: v[-1] for k, v in form_of(page.text, f"/begin/{key}/plan").items()}
     where = f"/begin/{key}/plan/results"
-    assert "goes by the 120 human scores" in shown(owner.get(where, params=fields))
+    assert "uses the 120 human scores" in shown(owner.get(where, params=fields))
     for other in (
         {"scale": "1,5"},
         {"rated": "several", "criterion-1": "fluency"},

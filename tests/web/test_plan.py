@@ -461,7 +461,7 @@ def test_bad_values_of_scores(client):
     assert "got '0'" in text_of(page, "error-sd")
     assert "Please correct: Spread of the scores (sd)." in page
     page = get(client, "/plan/scores", known="scale", low="3", high="3", sd="0")
-    assert "more than 3, where the scale begins" in text_of(page, "error-high")
+    assert "more than 3, the low end of the scale" in text_of(page, "error-high")
     # What is not used does not stand in the way.
     assert '<table id="results-table">' in get(client, "/plan/scores", known="scale", sd="0")
 

@@ -28,7 +28,7 @@ LATTICE = 1e-6
 
 
 def mean_of(steps: IntArray) -> FloatArray:
-    """The mean at this many steps of the lattice up the scale."""
+    """The mean that is this many lattice steps above the lower end of the scale."""
     return np.asarray(steps * LATTICE, dtype=np.float64)
 
 

@@ -422,7 +422,7 @@ class LogFile:
 
     @cached_property
     def whole(self) -> Any:
-        """The file as one JSON value; None if it is none."""
+        """The file as one JSON value; None if it is not JSON."""
         return self.probe.json
 
     @cached_property
@@ -471,7 +471,7 @@ class LogFile:
             return []
 
     def records(self) -> Iterator[tuple[str, Mapping[str, Any] | str, Any]]:
-        """Each row of a list, JSON lines or a table: its place, the row or what is wrong, and raw.
+        """Each row of a list, JSON lines or a table: its place, the row or an error, its raw text.
 
         Gaps are left out, and a row without anything is an empty object.
         """
@@ -521,7 +521,7 @@ class Gathered:
         self.context += 1
 
     def use(self, *outputs: Output) -> None:
-        """A row that outputs were made of; none where it adds to one that is there."""
+        """Count a row, with the outputs made from it; none if it adds to an earlier output."""
         self.rows += 1
         self.used += 1
         self.outputs += outputs
@@ -603,7 +603,8 @@ class LogFormat(ABC):
         separator = {".csv": ",", ".tsv": "\t"}.get(out.suffix)
         if separator is None:
             raise DataError(
-                f"{self.title} cannot import scores, so they are written as a table to join: "
+                f"{self.title} cannot import scores, so they are written as a table to join with "
+                "its results: "
                 f"expected a .csv, .tsv or .jsonl file; got {str(out)!r}."
             )
         cells = [[cell(row.get(n, ""), separator) for n in names] for row in rows]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fewgold.common.text import counted
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe
 from fewgold.formats.logs.base import (
@@ -59,7 +60,7 @@ class LmEval(LogFormat):
 
 
 def _sample_files(folder: Path) -> list[Path]:
-    """Those in a folder, else in its folders, of which ``--output_path`` gets one per model."""
+    """Sample files in a folder, else in its folders: ``--output_path`` gets one per model."""
     for pattern in ("samples_*.json*", "*/samples_*.json*"):
         if found := sorted(p for p in folder.glob(pattern) if _SAMPLES.fullmatch(p.name)):
             return found
@@ -122,7 +123,8 @@ def _task(found: Gathered, file: LogFile, where: str, task: str, several: bool) 
             ))  # fmt: skip
     if sampled:
         found.notes.append(
-            f"{sampled} documents have several responses under one score: the first is shown"
+            f"{counted(sampled, 'document')} with several responses under one score: the first is "
+            "shown"
         )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fewgold.common.text import counted
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe
 from fewgold.formats.logs.base import (
@@ -83,7 +84,7 @@ class Inspect(LogFormat):
                 )
         failed = sum("error" in o.keep for o in found.outputs)
         if failed:
-            found.notes.append(f"{failed} samples ended with an error (column error)")
+            found.notes.append(f"{counted(failed, 'sample')} ended with an error (column error)")
         return found.done()
 
     def write(

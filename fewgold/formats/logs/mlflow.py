@@ -118,7 +118,7 @@ class MLflow(LogFormat):
         column = f"{name}/v1/score"
         old = [str(c) for c in file.whole["columns"]]
         if column in old:
-            raise DataError(f"the table has a column {column!r}. Choose another name with --name.")
+            raise DataError(f"the table already has a column {column!r}. Rename the scores.")
         data = [[*row, v] for row, v in zip(file.whole["data"], made, strict=True)]
         whole = {"columns": [*old, column], "data": data}
         write_texts({out: json.dumps(whole, ensure_ascii=False) + "\n"})
@@ -195,8 +195,8 @@ def _output(row: Mapping[str, Any], base: str, id_: str) -> Output:
             continue
         source = at(one, "source", "source_type") or at(one, "source", "sourceType")
         people = str(source).upper() == "HUMAN"
-        # What a person took back counts no more; what a judge said stays what it said, even if
-        # a person has corrected it.
+        # What a person took back no longer counts; a judge's score stays, even if a person has
+        # corrected it.
         if not (people and one.get("valid") is False):
             given.append((people, name, value))
     judges, human = by_source(given)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fewgold.common.text import counted
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe
 from fewgold.formats.logs.base import (
@@ -102,10 +103,11 @@ class Langfuse(LogFormat):
             else:
                 found.use(_trace(id_, row, plainly))
         if inside:
-            found.notes.append(f"{inside} observations inside of others are not items of their own")
+            many = counted(inside, "observation")
+            found.notes.append(f"{many} inside others, not counted as items")
         if of_sessions:
             found.notes.append(
-                f"{of_sessions} scores are of a whole session or run, and of no trace"
+                f"{counted(of_sessions, 'score')} of a whole session or run, not of a trace"
             )
         known = {o.id for o in found.outputs}
         for trace, made in scores.items():
@@ -224,8 +226,8 @@ def _scored(scores: list[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, 
 _RUN = {"inputs", "outputs", "run_type", "trace_id", "session_id", "dotted_order",
         "reference_example_id", "feedback_stats", "parent_run_id", "start_time"}  # fmt: skip
 _FEEDBACK = ("feedback.", "feedback/", "evaluators.")
-# What else runs, examples and tables of them hold; any other column of a table is a score or a
-# label that somebody added.
+# Further fields of runs, of examples and of tables of either; any other column of a table is a
+# score or a label that somebody added.
 _RUN_BESIDE = {
     "id", "run_id", "example_id", "dataset_id", "name", "status", "error", "end_time", "extra",
     "events", "serialized", "tags", "attachments", "child_run_ids", "child_runs", "app_path",
@@ -288,7 +290,7 @@ class LangSmith(LogFormat):
             else:
                 found.use(_run(row, _example(row)))
         if inner:
-            found.notes.append(f"{inner} steps inside of runs are not items of their own")
+            found.notes.append(f"{counted(inner, 'step')} inside runs, not counted as items")
         return found.done()
 
     def write(
@@ -322,7 +324,7 @@ def _example(row: Mapping[str, Any]) -> str:
 
 
 def _added(name: str) -> bool:
-    """Whether a column is none that LangSmith has for every run."""
+    """Whether a column is not one of those that LangSmith has for every run."""
     bare = name.partition(".")[0]
     return bare not in _RUN and bare not in _RUN_BESIDE
 

@@ -30,7 +30,7 @@ _FIELDS = {"vars", "provider", "success", "gradingResult", "namedScores", "testI
            "latencyMs", "testCase"}  # fmt: skip
 # A cell of CSV: the verdict, perhaps scores in brackets, the output, perhaps the grader's reason.
 _CELL = re.compile(r"\[(PASS|FAIL|ERROR)\][ \t]*(?:\(([^)\n]*)\))?\s*(.*)", re.DOTALL)
-# What stands as the reason where a person graded, who overwrites verdict and score.
+# The reason in results that a person graded, which overwrites verdict and score.
 _MANUAL = "Manual result"
 _GRADED = (
     "graded by hand, which overwrites verdict and score: these two are not used as metrics, while "
@@ -133,7 +133,7 @@ def _place(row: Mapping[str, Any]) -> float:
 
 
 def _prompts(given: Iterable[tuple[float, str]]) -> dict[str, str]:
-    """Labels of prompts with what they are called: long ones by number; one alone has no name."""
+    """Names of prompts by label: long labels become numbers, and a single prompt has no name."""
     labels = dict.fromkeys(text for _, text in sorted(given))
     short = {t: len(t) <= 60 and "\n" not in t and not t.isdigit() for t in labels}
     called = {t: t if short[t] else f"prompt {k}" for k, t in enumerate(labels, 1)}
@@ -240,7 +240,7 @@ _BESIDE = ("status", "score", "named scores", "grader reason", "comment")
 
 
 def _plain_name(name: str) -> str:
-    """A heading without the suffix of repeated ones."""
+    """A heading without the suffix that marks repeats."""
     return re.sub(r"(\s*\(\d+\)|[._]\d+)$", "", name.strip()).lower()
 
 
@@ -285,7 +285,7 @@ def _table(found: Gathered, table: TableFile) -> None:
                     continue
                 by_hand = said_of.get("grader reason", "").startswith(_MANUAL)
                 if by_hand and verdict == "ERROR":
-                    verdict = "FAIL"  # what promptfoo writes of one that a person turned down
+                    verdict = "FAIL"  # what promptfoo writes if a person failed an output
                 graded = {"score": said_of.get("score", "")}
                 graded |= {
                     n[7:].strip(): v for n, v in said_of.items() if n[:7].lower() == "metric:"
