@@ -115,8 +115,8 @@ def bare_regression(study: Study, names: list[str] | None = None) -> Work:
 
     Gather, products, slopes, g-weights, standard errors and intervals in plain numpy.
     """
-    rows, y = study.ratings.sample.indices, study.ratings.scores
-    metrics = study.pool.standardised(names)
+    ratings, metrics = study.fresh(), study.pool.standardised(names)
+    rows, y = ratings.sample.indices, ratings.scores
     (p, size), n = metrics.shape, y.shape[-1]
     pool = np.ascontiguousarray(np.vstack([np.ones(size), metrics]).T)
 

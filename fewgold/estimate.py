@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_c
 
 import numpy as np
 
-from fewgold.common.arrays import BoolArray, FloatArray, IntArray, single
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, from_pivot, single
 from fewgold.common.checks import check_confidence
 from fewgold.common.text import html_table, plain_value, spelled
 from fewgold.design import DesignKind
@@ -261,14 +261,14 @@ class LinearEstimate:
         return np.asarray(mean), np.asarray(square)
 
     def _square(self) -> FloatArray:
-        """Sum of the squared `deviations` where all ratings count alike, in fewer passes."""
-        design = self.design
-        plain = self.g_weights is None
-        left = design._centred(self.residuals[..., None, :]) if plain else self._counting()
-        left = left[..., 0, :]
-        square = np.vecdot(left, left)
-        if not plain:
-            square -= self.n * np.square(np.vecdot(left, design.weights))
+        """Sum of the squared `deviations` if all ratings have equal weight, in fewer passes."""
+        design, left = self.design, from_pivot(self.residuals, overwrite=False)
+        left -= np.vecdot(left, design.weights)[..., None]
+        square: FloatArray | float = 0.0
+        if self.g_weights is not None:
+            left *= self.g_weights
+            square = -self.n * np.square(np.vecdot(left, design.weights))
+        square += np.vecdot(left, left)
         return np.asarray(square * np.square(design._scale[..., 0] * design._root_bessel[..., 0]))
 
     def deviations(self, design: Design | None = None) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,7 +50,7 @@ class Estimator(ABC):
         """Fields left out of the brackets: part of the name, or the sampler and the bound."""
         return ("sampler", "bound")
 
-    @property
+    @cached_property
     def spelled(self) -> str:
         """The name, with settings that differ from the defaults in brackets: for signatures."""
         return spelled(self.name, self, self._named_fields)

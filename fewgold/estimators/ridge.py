@@ -8,6 +8,7 @@ ratings for the number of metrics, no penalty is chosen: the fits of all penalti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +83,7 @@ class Ridge(Estimator):
     def _named_fields(self) -> tuple[str, ...]:
         return (*super()._named_fields, "signs", "higher_is_better")
 
-    @property
+    @cached_property
     def spelled(self) -> str:
         direction = {None: "", True: "-higher", False: "-lower"}[self.higher_is_better]
         return spelled(self.name + direction, self, self._named_fields)
