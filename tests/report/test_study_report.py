@@ -399,14 +399,14 @@ def test_files(tmp_path: Path) -> None:
     report = demo(n=12)
     assert report.write(tmp_path / "r.html").read_text(encoding="utf-8") == report.html()
     assert report.write(str(tmp_path / "r.md")).read_text(encoding="utf-8") == report.markdown()
-    with pytest.raises(DataError, match=r"ends in \.html or \.md; got"):
+    with pytest.raises(DataError, match=r"must end in \.html or \.md; got"):
         report.write(tmp_path / "r.pdf")
 
 
 def test_bad_input_is_refused() -> None:
     pool, gold = zhen()
     batch = Mean().select(pool, 10, draws=3, rng=1)
-    with pytest.raises(DataError, match=r"Take one: ratings\.draw"):
+    with pytest.raises(DataError, match=r"Take one draw: ratings\.draw"):
         study_report(batch.rate(gold[batch.indices]), Mean(), strategy="random+mean")
     with pytest.raises(DataError, match="it has no segment, only"):
         demo(answers=pd.DataFrame({"id": [1], "score": [2]}))
