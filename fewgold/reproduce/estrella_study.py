@@ -382,7 +382,9 @@ def estrella(
     steps: list[Callable[[], Any]] = [
         lambda: reliability(table, rng=rng, **columns),
         lambda: reliability(
-            table, rng=rng + 1, orders=1,
+            table,
+            rng=rng + 2,  # with 1, the first two documents would be the same as in order
+            orders=1,
             **{**columns, "score": {name: scores[name] for name in ("adequacy", "GTM")}},
         ),
     ]
