@@ -98,7 +98,7 @@ def simulate(
         "rng": seed,
         "baseline": baseline,
         "confidence": parse.confidence(confidence),
-        "bounds": [registry.bound(name) for name in parse.names(bounds)],
+        "bounds": {name: registry.bound(name) for name in parse.names(bounds)},
         "limits": parse.limits(limits),
     }
     passing = parse.cut("--adequate", adequate)

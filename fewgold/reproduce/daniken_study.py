@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from fewgold.common.arrays import RNGLike
 from fewgold.common.checks import check_count
 from fewgold.planning import Setting, measurable_difference
 from fewgold.planning.binary import Sampled, sample_estimates
+from fewgold.plots import style
 from fewgold.report.sections import figures_of
 from fewgold.reproduce import daniken_systems as systems
 from fewgold.reproduce.findings import Reproduction, printed_tables, wrapped
@@ -54,6 +55,15 @@ class PrintedOrder(NamedTuple):
     cells: tuple[tuple[str, ...], ...]
 
 
+class PrintedMeans(NamedTuple):
+    """Success rates of the systems of a `PrintedOrder`, and differences between them."""
+
+    title: str
+    order: str
+    rates: tuple[str, ...]
+    gaps: tuple[tuple[str, ...], ...]
+
+
 # First line: success rate, accuracy of the metric and how it is known; below, one row per number of
 # human ratings and one column per number of metric-only ratings.
 GRIDS: dict[str, PrintedGrid] = {}
@@ -81,6 +91,19 @@ for _block in printed_tables("daniken_orders"):
         adequate=tuple(int(_row[1]) for _row in _rows),
         total=tuple(int(_row[2]) for _row in _rows),
         cells=tuple(tuple(_row[3:]) for _row in _rows),
+    )
+
+
+# The same tables also print a success rate for each system, and its difference from each other one;
+# the lower half has the same differences with the other sign.
+MEANS: dict[str, PrintedMeans] = {}
+for _block in printed_tables("daniken_means"):
+    _first, *_lines = _block.splitlines()
+    _name, _title = _first.split(maxsplit=1)
+    _rows = [_line.split() for _line in _lines]
+    MEANS[_name] = PrintedMeans(
+        *(_title, f"table{_name.removeprefix('means')}", tuple(_row[1] for _row in _rows)),
+        gaps=tuple(tuple(_row[2:]) for _row in _rows),
     )
 
 
@@ -185,6 +208,22 @@ def orders_table(order: PrintedOrder) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def means_table(means: PrintedMeans) -> pd.DataFrame:
+    """One row per success rate (posterior mean) and per difference of two: printed and here."""
+    import pandas as pd
+
+    order = ORDERS[means.order]
+    exact = [(k + 1) / (n + 2) for k, n in zip(order.adequate, order.total, strict=True)]
+    cells = list(zip(order.systems, means.rates, exact, strict=True))
+    for (i, one), (j, other) in combinations(enumerate(order.systems), 2):
+        cells.append((f"{one} - {other}", means.gaps[i][j], exact[i] - exact[j]))
+    rows = []
+    for what, printed, here in cells:
+        agrees = f"{here:.2f}" == printed
+        rows.append((what, float(printed), here, agrees, agrees, ""))
+    return pd.DataFrame(rows, columns=["what", "printed", "here", "agrees", "explained", "cause"])
+
+
 # Source, printed figure, rates and sizes, and the statement; below it, why the figure differs here.
 # The rates are α and the accuracy of the metric, the sizes human ratings, metric ratings and, where
 # ρ and η are not known, the paired ratings that they are estimated from.
@@ -268,8 +307,9 @@ TIES_HALF = (
 )
 STB_COUNTS = (
     "The counts give every printed figure: 253, 201, 163, 119, 43 and 27 of 670 (671 for LiC). "
-    "They are not the only ones: with 670 ratings for all systems except LiC there are 70 such "
-    "sets. The caption says 600 ratings, the thesis 669 to 673; 600 do not fit."
+    "They are not the only ones: 201 of 672 for LiC fits as well, and if each system may have 669 "
+    "to 673 ratings, 1530 sets give every probability, rate and difference. The caption says 600 "
+    "ratings, the thesis 669 to 673; 600 do not fit."
 )
 ROOT = (
     f"Mean over studies with sampled counts ({THEIR_DRAWS} in the thesis). The thesis writes "
@@ -293,6 +333,7 @@ PAIRS = {
 
 
 TITLES = {name: table.title for name, table in (GRIDS | ORDERS).items()}
+TITLES |= {name: table.title for name, table in MEANS.items()}
 TITLES |= {name: table.title for name, table in systems.PRINTED.items()}
 TITLES |= {"quoted": "Figures quoted in the text"}
 #: Remarks on tables.
@@ -303,104 +344,164 @@ NOTES |= {name: [STARS] for name in systems.STARS}
 
 @dataclass(frozen=True)
 class Curves:
-    """A figure of the paper: ε, or the sd or bias of the estimate, by one size.
+    """A figure of the paper: ε, or the sd or bias of the estimate, along one quantity.
 
-    ``lines`` are the settings of its lines, by name; ``along`` is the size on the x axis.
+    ``panels`` has the settings of the lines, by title of the panel and name of the line; ``along``
+    is the quantity on the x axis, with the values ``points``: a size, or the accuracy of the
+    metric. ``line`` is a horizontal or vertical line of the paper, such as ("y", 0.02).
     """
 
     title: str
     caption: str
     along: str
-    sizes: tuple[int, ...]
-    lines: Mapping[str, Mapping[str, Any]]
+    points: tuple[float, ...]
+    panels: Mapping[str, Mapping[str, Mapping[str, Any]]]
     value: str = "difference"
+    columns: int = 1
+    line: tuple[str, float] | None = None
 
     def frame(self, rng: RNGLike = None) -> pd.DataFrame:
-        """One row for each line and size: ``line``, ``budget`` (the size) and ``value``."""
+        """One row for each panel, line and point: ``panel``, ``line``, ``x`` and ``value``."""
         import pandas as pd
 
+        x = np.array(self.points)
+        where = {"rho": x, "eta": x} if self.along == "accuracy" else {self.along: x}
         parts = []
-        for name, setting in self.lines.items():
-            study = {**setting, self.along: np.array(self.sizes)}
-            if self.value == "difference":
-                values = measurable_difference(**study)
-            else:
-                drawn = sample_estimates(draws=THEIR_DRAWS, rng=rng, **study)
-                values = drawn.sd if self.value == "sd" else drawn.bias
-            parts.append(pd.DataFrame({"line": name, "budget": self.sizes, "value": values}))
+        for panel, lines in self.panels.items():
+            for name, setting in lines.items():
+                study = {**setting, **where}
+                if self.value == "difference":
+                    values = measurable_difference(**study)
+                else:
+                    drawn = sample_estimates(draws=THEIR_DRAWS, rng=rng, **study)
+                    values = drawn.sd if self.value == "sd" else drawn.bias
+                parts.append(pd.DataFrame({"panel": panel, "line": name, "x": x, "value": values}))
         return pd.concat(parts, ignore_index=True)
 
     def draw(self, rng: RNGLike = None) -> Any:
         """The figure; sizes and ε on logarithmic axes."""
+        with style.settings():
+            return self._drawn(self.frame(rng))
+
+    def _drawn(self, frame: pd.DataFrame) -> Any:
         from matplotlib.figure import Figure
 
-        frame = self.frame(rng)
-        figure = Figure(figsize=(6.4, 4.0), dpi=100, layout="constrained")
-        ax = figure.subplots()
-        for name, some in frame.groupby("line", sort=False):
-            ax.plot(some["budget"], some["value"], label=str(name))
-        words = {"difference": "measurable difference ε", "sd": "sd of the estimate of α"}
-        ax.set(xscale="log", xlabel=_AXES[self.along], ylabel=words.get(self.value, "bias"))
-        ax.set_title(self.title, loc="left")
-        if self.value == "difference":
-            ax.set_yscale("log")
-        ax.axhline(0.02 if self.value == "difference" else 0.0, color="0.7", lw=0.8, zorder=0)
-        ax.legend(frameon=False, fontsize="small")
+        rows = -(-len(self.panels) // self.columns)
+        wide, high = (6.4, 4.0) if len(self.panels) == 1 else (3.4 * self.columns, 2.7 * rows + 0.6)
+        figure = Figure(figsize=(wide, high), dpi=100, layout="constrained")
+        grid = figure.subplots(rows, self.columns, squeeze=False, sharex=True, sharey="row")
+        for ax, (panel, lines) in zip(grid.flat, self.panels.items(), strict=True):
+            style.axes_for(ax, high)
+            for k, name in enumerate(lines):
+                some = frame[(frame["panel"] == panel) & (frame["line"] == name)]
+                colour, dash, marker = style.line_style(k)
+                ax.plot(
+                    some["x"], some["value"], color=colour, linestyle=dash, label=name,
+                    marker=marker, markersize=3, markevery=max(1, len(some) // 8), linewidth=1.3,
+                )  # fmt: skip
+            if self.along != "accuracy":
+                ax.set_xscale("log")
+            if self.value == "difference":
+                ax.set_yscale("log")
+                style.log_ticks(ax.yaxis)
+            lines_at = [("y", 0.0)] if self.value == "bias" else []
+            for axis, at in [*lines_at, *([self.line] if self.line else [])]:
+                (ax.axhline if axis == "y" else ax.axvline)(at, color=style.SOFT, lw=0.9, zorder=1)
+            ax.set_title(panel, loc="left", fontsize=style.NORMAL)
+        for ax in grid[-1]:
+            ax.set_xlabel(_AXES[self.along], color=style.SOFT)
+        for ax in grid[:, 0]:
+            ax.set_ylabel(_VALUES[self.value], color=style.SOFT)
+        figure.suptitle(self.title, x=0.01, ha="left", fontsize=style.LARGE, fontweight="bold")
+        entries = dict(zip(*reversed(grid[0, 0].get_legend_handles_labels()), strict=True))
+        below: Any = figure
+        if len(self.panels) == 1:
+            style.legend(grid[0, 0], entries, "best")
+        else:
+            style.legend(below, entries, "outside lower center", ncols=min(3, len(entries)))
         return figure
 
 
-_AXES = {"metric": "metric ratings", "paired": "paired ratings used to estimate ρ and η"}
+_AXES = {
+    "accuracy": "accuracy of the metric, ρ = η",
+    "metric": "metric ratings",
+    "paired": "paired ratings used to estimate ρ and η",
+}
+_VALUES = {
+    "difference": "measurable difference ε", "sd": "sd of the estimate of α", "bias": "bias",
+}  # fmt: skip
 _STEPS = tuple(int(n) for n in np.unique(np.rint(np.geomspace(100, 100_000, 31))))
 _FEW = (500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000)
 _LEVELS = (0.55, 0.65, 0.75, 0.85, 0.95, 1.0)
 
 
-def _known(alpha: float, accuracy: float, human: int = 0) -> dict[str, Any]:
-    return {"alpha": alpha, "rho": accuracy, "eta": accuracy, "human": human, "known": True}
+def _known(alpha: float, accuracy: float = 1.0, **sizes: int) -> dict[str, Any]:
+    return {
+        "alpha": alpha, "rho": accuracy, "eta": accuracy, "human": 0, **sizes, "known": True,
+    }  # fmt: skip
 
+
+def _paired(accuracy: float, human: int) -> dict[str, Any]:
+    return {
+        "alpha": 0.3, "rho": accuracy, "eta": accuracy, "human": human, "metric": 10_000,
+        "pairs": "calibration",
+    }  # fmt: skip
+
+
+#: Human ratings in Figures 5.3 and 5.4, from top to bottom.
+_ROWS = (100, 500, 2500)
+_SIMULATED = {
+    f"α = {alpha:.2f}, {human:,} human ratings": {
+        f"ρ = η = {a:.2f}": {"alpha": alpha, "rho": a, "eta": a, "human": human} for a in _LEVELS
+    }
+    for human in _ROWS
+    for alpha in (0.2, 0.6)
+}
 
 FIGURES: dict[str, Curves] = {
     "figure1": Curves(
-        "Figure 1: ε by metric ratings, for metrics of known accuracy",
-        "α = 0.60, no human ratings. The grey line is at 2 points, as in the paper.",
-        "metric", _STEPS,
-        {f"accuracy {a:.2f}": _known(0.6, a) for a in (0.6, 0.7, 0.8, 0.85, 0.9, 1.0)},
+        "Figure 1: ε by accuracy of the metric",
+        "α = 0.60, no human ratings, ρ and η known. The grey line is at 2 points, as in the paper.",
+        "accuracy", tuple(np.round(np.linspace(0.55, 1.0, 46), 2).tolist()),
+        {"": {f"{n:,} metric ratings": _known(0.6, metric=n) for n in (100, 1000, 10_000, 50_000)}},
+        line=("y", 0.02),
     ),
     "figure2": Curves(
         "Figure 2: ε by metric ratings, BleuRT and SacreBLEU",
-        "α = 0.65, ρ and η known: 0.60 for BleuRT and 0.52 for SacreBLEU.",
+        "α = 0.65, ρ and η known: 0.60 for BleuRT and 0.52 for SacreBLEU. The vertical line is at "
+        "the 1000 outputs of WMT21, as in the paper.",
         "metric", _STEPS,
-        {
-            f"{name}, {n} human": _known(0.65, accuracy, n)
+        {"": {
+            f"{name}, {n} human": _known(0.65, accuracy, human=n)
             for name, accuracy in (("BleuRT", 0.6), ("SacreBLEU", 0.52))
             for n in (100, 527)
-        },
+        }},
+        line=("x", 1000),
     ),
     "figure3": Curves(
         "Figure 3: ε by number of paired ratings used to estimate ρ and η",
-        "100 human and 10,000 metric ratings. The paper does not state α; 0.30 fits its text.",
+        "10,000 metric ratings. The paper does not state α; 0.30 fits its text. Of its three "
+        "accuracies and three numbers of human ratings the text names 0.52 and 0.60, 100 and 600; "
+        "0.70 and 2500 are ours. The vertical line is at the 600 ratings of Spot The Bot.",
         "paired", tuple(n for n in _STEPS if n <= 10_000),
         {
-            f"accuracy {a:.2f}": {
-                **{"alpha": 0.3, "rho": a, "eta": a, "human": 100, "metric": 10_000},
-                "pairs": "calibration",
+            f"{human:,} human ratings": {
+                f"accuracy {a:.2f}": _paired(a, human) for a in (0.52, 0.6, 0.7)
             }
-            for a in (0.6, 0.7, 0.8, 0.9)
+            for human in (100, 600, 2500)
         },
+        columns=3, line=("x", 600),
     ),
     "figure5.3": Curves(
         "Thesis, Figure 5.3: sd of the estimate by metric ratings",
-        f"α = 0.60, 500 human ratings; mean of {THEIR_DRAWS} simulated studies (Algorithm 2).",
-        "metric", _FEW,
-        {f"ρ = η = {a:.2f}": {"alpha": 0.6, "rho": a, "eta": a, "human": 500} for a in _LEVELS},
-        "sd",
+        "α = 0.20 at the left and 0.60 at the right, as in the thesis; the other sizes are ours. "
+        f"Mean of {THEIR_DRAWS} simulated studies (Algorithm 2).",
+        "metric", _FEW, _SIMULATED, "sd", 2,
     ),
     "figure5.4": Curves(
         "Thesis, Figure 5.4: bias of the estimate by metric ratings",
         f"As Figure 5.3: mean over {THEIR_DRAWS} studies of the posterior mean minus α.",
-        "metric", _FEW,
-        {f"ρ = η = {a:.2f}": {"alpha": 0.6, "rho": a, "eta": a, "human": 500} for a in _LEVELS},
-        "bias",
+        "metric", _FEW, _SIMULATED, "bias", 2,
     ),
 }  # fmt: skip
 
@@ -428,10 +529,11 @@ class DanikenReproduction(Reproduction):
     Attributes
     ----------
     tables
-        ``table1``, ``table4`` … ``table14``, ``thesis5.8``, ``thesis5.9`` and ``quoted``. Each has
-        a row for a cell: ``printed``, ``here`` (the right value), ``agrees`` (to the printed
-        digit), ``explained`` (it agrees, or we know why not) and ``cause``; and, except in
-        ``quoted``, ``their_way``, the value with what we believe to be their error.
+        ``table1``, ``table4`` … ``table14``, ``means4`` … ``means9`` (the success rates in Tables 4
+        to 9), ``thesis5.8``, ``thesis5.9`` and ``quoted``. Each has a row for a cell: ``printed``,
+        ``here`` (the right value), ``agrees`` (to the printed digit), ``explained`` (it agrees, or
+        we know why not) and ``cause``; and, in tables of ε and of P(α1 > α2), ``their_way``, the
+        value with what we believe to be their error.
     draws, seed
         Studies drawn per cell of the thesis's tables, and the seed.
     """
@@ -581,6 +683,8 @@ def _cells(frame: pd.DataFrame) -> list[str]:
     """What each row is about, in words."""
     if "quantity" in frame:
         return [f"{a}: {b}" for a, b in zip(frame["system"], frame["quantity"], strict=True)]
+    if "what" in frame:
+        return frame["what"].tolist()
     if "first" in frame:
         return [f"{a} > {b}" for a, b in zip(frame["first"], frame["second"], strict=True)]
     if "sentence" in frame:
@@ -599,6 +703,12 @@ def table_text(name: str, frame: pd.DataFrame) -> str:
     """A readable table."""
     if name in systems.PRINTED:
         return systems.table_text(frame)
+    if name in MEANS:
+        cells = [
+            f"{r['what']} {r['printed']:.2f}/{r['here']:.2f}{'' if r['agrees'] else '*'}"
+            for r in frame.to_dict("records")
+        ]
+        return wrapped(", ".join(cells))
     if name == "quoted":
         lines = [f"{'paper':>6} {'here':>7}"]
         for r in frame.to_dict("records"):
@@ -634,6 +744,8 @@ def _table(name: str, title: str, frame: pd.DataFrame, caption: str) -> report.T
     formats = dict.fromkeys(("here", "their_way"), ".4f") | {"printed": ".3f"}
     if name == "quoted":
         columns = ["sentence", "source", "printed", "here", "cause"]
+    elif name in MEANS:
+        columns, formats = ["what", "printed", "here"], {"printed": ".2f", "here": ".4f"}
     elif name in systems.RATES:
         columns = ["system", "quantity", "printed", "here", "cause"]
     elif name in ORDERS or name in systems.STARS:
@@ -692,6 +804,7 @@ def daniken(
         name: partial(grid_table, name, grid, draws, seed) for (name, grid), seed in rows
     }
     jobs |= {name: partial(orders_table, order) for name, order in ORDERS.items()}
+    jobs |= {name: partial(means_table, means) for name, means in MEANS.items()}
     jobs["quoted"] = partial(quotes_table)
     jobs |= _system_tables()
     tables = {}
@@ -724,7 +837,7 @@ def _leaves_out_root(name: str) -> bool:
 
 
 def _place(name: str) -> tuple[int, float]:
-    """Tables by number, then the quoted figures, then the thesis."""
-    kinds = ("table", "quoted", "thesis")
+    """Tables by number, then their means, the quoted figures, and the thesis."""
+    kinds = ("table", "means", "quoted", "thesis")
     kind = next(k for k, word in enumerate(kinds) if name.startswith(word))
     return kind, float(name.removeprefix(kinds[kind]) or 0)

@@ -182,13 +182,18 @@ _FIGURES = {
     "figure1": ("mean", "adequacy", "Figure 1: adequacy by number of documents"),
     "figure2": ("mean", "GTM", "Figure 2: GTM by number of documents"),
     "figure3": ("mean", "mWER", "Figure 3: mWER by number of documents"),
-    "figure5": ("mean", "NIST", "Figure 5: NIST with its interval"),
-    "figure6": ("mean", "adequacy", "Figures 6 and 7: adequacy in another order of the documents"),
-    "figure8": ("sd", "GTM", "Figure 8: relative standard deviation of GTM"),
+    "figure5": ("mean", "NIST", "Figure 5: NIST of S1 with its interval"),
+    "figure6": ("mean", "adequacy", "Figure 6: adequacy in another order of the documents"),
+    "figure7": ("mean", "GTM", "Figure 7: GTM of S2 in two orders of the documents"),
+    "figure8": ("sd", "GTM", "Figure 8: standard deviation of GTM of S2 in two orders"),
     "figure9": ("sd", "adequacy", "Figure 9: relative standard deviation of adequacy"),
     "figure10": ("sd", "BLEU", "Figure 10: relative standard deviation of BLEU"),
     "figure11": ("tangent", "adequacy", "Figure 11: how x_min is obtained"),
 }
+#: The figures of one system or two.
+_ONLY = {"figure5": ["S1"], "figure11": ["S1", "S4"]}
+#: The figures of one system in two orders of the documents, as the paper's run 1 and run 2.
+_TWO_ORDERS, _SECOND = ("figure7", "figure8"), "S2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,9 +308,25 @@ class EstrellaReproduction(Reproduction):
 
     def _draw(self, name: str) -> Any:
         kind, score, title = _FIGURES[name]
+        if name in _TWO_ORDERS:
+            runs = self._two_orders(score)
+            if kind == "mean":
+                return plots.mean_by_documents(runs, ylabel=score, title=title)
+            return plots.reliability_curves(runs, title=title, log=False)
         study = self.other_order if name == "figure6" else self.study
-        more = {"systems": ["S1", "S4"]} if kind == "tangent" else {}
+        more = {"systems": _ONLY[name]} if name in _ONLY else {}
         return study.plot(kind, score=score, title=title, **more)
+
+    def _two_orders(self, score: str) -> pd.DataFrame:
+        """A score of S2 by number of documents, in each order."""
+        import pandas as pd
+
+        parts = []
+        for k, study in enumerate((self.study, self.other_order)):
+            frame = study.to_frame()
+            own = frame[(frame["score"] == score) & (frame["system"] == _SECOND)]
+            parts.append(own.assign(system=f"run {k + 1}"))
+        return pd.concat(parts, ignore_index=True)
 
     def _output(self) -> tuple[str, str, dict[str, Any]]:
         drawn = figures_of(self._draw, list(_FIGURES))
@@ -361,7 +382,10 @@ def estrella(
     steps: list[Callable[[], Any]] = [
         lambda: reliability(table, rng=rng, **columns),
         lambda: reliability(
-            table, rng=rng + 1, orders=1, **{**columns, "score": {"adequacy": scores["adequacy"]}}
+            table,
+            rng=rng + 2,  # with 1, the first two documents would be the same as in order
+            orders=1,
+            **{**columns, "score": {name: scores[name] for name in ("adequacy", "GTM")}},
         ),
     ]
     made: list[Any] = []

@@ -73,7 +73,8 @@ for _table, (_size, _label), _pair, _cells in _by_pair("saldias_bounds", 2):
         *map(float, _cells)
     )
 
-#: Table 9: the ten metrics and their correlation with the ratings of single raters.
+#: Table 9: the ten metrics and their correlation with the ratings of single raters, and, for
+#: comparison, that of the length of the translation.
 TABLE9: dict[str, dict[str, float]] = {}
 for _table, _none, _pair, (_label, _r) in _by_pair("saldias_metrics", 0):
     TABLE9.setdefault(_pair, {})[_label] = float(_r)
@@ -91,6 +92,7 @@ _ALIASES = {"Huoshan_Translate": "VolcTrans"}
 DEMO = "demo-"
 #: Number of metrics used in the paper, those with the highest correlation.
 MOST = 10
+LENGTH = "target_length"
 # Columns whose correlation is this close to 1 count as one metric, even on different scales.
 _COPY = 1 - 1e-4
 
@@ -100,13 +102,15 @@ class Rated:
     """One data set: a study for each system, and the metrics in them.
 
     ``correlations`` has the mean absolute correlation of each metric with the human score, over
-    the systems that are not human, largest first.
+    the systems that are not human, largest first; ``length`` that of the length of the translation,
+    which is not one of them.
     """
 
     name: str
     pair: str
     studies: Mapping[str, Study]
     correlations: Mapping[str, float]
+    length: float = np.nan
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -147,7 +151,10 @@ def ten_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
     for metric, r in _correlations(studies).items():
         if len(chosen) < MOST and not any(_same(studies, metric, other) for other in chosen):
             chosen[metric] = r
-    return _with_metrics(name, studies, chosen)
+    length = np.nan
+    if all(LENGTH in study.pool.metrics for study in studies.values()):
+        length = _mean_correlation(studies, LENGTH)
+    return replace(_with_metrics(name, studies, chosen), length=length)
 
 
 def two_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
@@ -177,12 +184,14 @@ def _correlations(studies: Mapping[str, Study]) -> dict[str, float]:
     ]
     if not shared:
         raise DataError("expected at least one metric that all systems have; there is none.")
-    machines = [s for name, s in studies.items() if not is_human(name)] or list(studies.values())
-    found = {
-        m: float(np.mean([abs(correlation(s.pool.metrics[m], s.gold)) for s in machines]))
-        for m in shared
-    }
+    found = {m: _mean_correlation(studies, m) for m in shared}
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0].lower())))
+
+
+def _mean_correlation(studies: Mapping[str, Study], metric: str) -> float:
+    """Mean absolute correlation with the human score over the systems that are not human."""
+    machines = [s for name, s in studies.items() if not is_human(name)] or list(studies.values())
+    return float(np.mean([abs(correlation(s.pool.metrics[metric], s.gold)) for s in machines]))
 
 
 def _same(studies: Mapping[str, Study], one: str, other: str) -> bool:
@@ -460,6 +469,9 @@ def metrics_table(full: Iterable[Rated], small: Iterable[Rated]) -> pd.DataFrame
     for rated in full:
         theirs = list(TABLE9[rated.pair].items())
         mine = list(rated.correlations.items())
+        if np.isfinite(rated.length):
+            # The last line of the printed table, after its ten metrics.
+            mine += [("", np.nan)] * (len(theirs) - 1 - len(mine)) + [(LENGTH, rated.length)]
         for k in range(max(len(mine), len(theirs))):
             ours, printed = (x[k] if k < len(x) else ("", np.nan) for x in (mine, theirs))
             rows.append((rated.name, "tables 1 to 5", *printed, *ours, len(rated.studies)))

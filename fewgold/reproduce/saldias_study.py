@@ -286,7 +286,8 @@ TITLES = {
     "table6": "Table 6: two metrics, chosen beforehand",
     "table7": "Table 7: size of the WMT20 test sets",
     "table8": "Table 8: scores of the WMT20 systems",
-    "metrics": "Table 9: metrics and their mean absolute correlation with the ratings",
+    "metrics": "Table 9: metrics and their mean absolute correlation with the ratings of systems "
+    "that are not human",
     "table10": "Table 10: size of the rated part of WMT21",
     "table11": "Table 11: scores of the WMT21 systems",
 }

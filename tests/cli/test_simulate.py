@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import typer
@@ -160,3 +162,15 @@ def test_budgets(text: str, budgets: list[float]) -> None:
 def test_bad_budgets(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="--budget"):
         parse.budgets(text)
+
+
+def test_printed_bounds_with_ranges_side_by_side(run: Run) -> None:
+    """Table 5 of Saldías et al. (2022) on any table: two ranges, each under the name as typed."""
+    two = ["hoeffding-printed:4", "hoeffding-printed:25"]
+    asked = ("--strategies", "random+mean", "--budgets", "30", "--bounds", ",".join(two))
+    done = run("simulate", "pool.csv", *asked, "--draws", 8, "--format", "csv", "-q")
+    (row,) = pd.read_csv(StringIO(done.stdout)).to_dict("records")
+    k = 1 - 29 / 150
+    for name, width in zip(two, (4, 25), strict=True):
+        t = width * np.sqrt(k * np.log(2 / 0.05) / 60)
+        assert row[f"half_width_{name}"] == pytest.approx(t)

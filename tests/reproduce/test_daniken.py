@@ -68,10 +68,23 @@ def test_counts_have_the_printed_means() -> None:
     }
     modes = {}
     for name, printed in labels.items():
+        means = daniken_study.MEANS[name.replace("table", "means")]
+        assert " ".join(means.rates) == printed and means.order == name
         pairs = list(zip(ORDERS[name].adequate, ORDERS[name].total, strict=True))
         assert " ".join(f"{(k + 1) / (n + 2):.2f}" for k, n in pairs) == printed
         modes[name] = " ".join(f"{k / n:.2f}" for k, n in pairs)
     assert modes["table9"] == "0.38 0.30 0.24 0.18 0.06 0.04"
+
+
+def test_rates_and_differences(made: DanikenReproduction) -> None:
+    """Tables 4, 5, 8 and 9 print a rate per system and the difference of each pair."""
+    for name, size in (("means4", 28), ("means5", 28), ("means8", 21), ("means9", 21)):
+        table = made.tables[name]
+        assert len(table) == size and table["agrees"].all()
+    four = made.tables["means4"].set_index("what")["here"]
+    assert four["FBAI - HU"] == pytest.approx((354 - 309) / 529)
+    assert four["FBAI"] == pytest.approx(354 / 529)
+    assert "FBAI 0.67/0.67, VT-G 0.64/0.64" in made.summary()
 
 
 # Tables 1 and 11 to 14 ----------------------------------------------------------------------
@@ -223,7 +236,8 @@ def test_figures_in_the_causes() -> None:
 
 
 def test_every_disagreement_has_a_cause(made: DanikenReproduction) -> None:
-    named = [*(f"table{k}" for k in (1, 4, 5, 8, 9, 11, 12, 13, 14)), "quoted"]
+    named = [f"table{k}" for k in (1, 4, 5, 8, 9, 11, 12, 13, 14)]
+    named += [*(f"means{k}" for k in (4, 5, 8, 9)), "quoted"]
     people = ["5.1", "5.2", "5.5", "5.7"] if data_folder() else ["5.2", "5.7"]
     assert list(made.tables) == [*named, *(f"thesis{k}" for k in people), *SAMPLED]
     assert made.failed == []
@@ -375,14 +389,42 @@ def test_human_half_of_tables_6_and_7() -> None:
     assert sorted(tallies[name][0] for name in names) == sorted(ORDERS["table4"].adequate)
 
 
+def _fitting_counts(totals: list[range]) -> list[list[tuple[int, int]]]:
+    """Every set of counts that gives all probabilities, rates and differences of Table 8."""
+    order, means, edges = ORDERS["table8"], daniken_study.MEANS["means8"], np.linspace(0, 1, 2001)
+    known: list[list[tuple[int, int]]] = []
+    for usual, rate, sizes in zip(order.adequate, means.rates, totals, strict=True):
+        near = range(usual - 8, usual + 9)
+        known.append([(k, n) for n in sizes for k in near if f"{(k + 1) / (n + 2):.2f}" == rate])
+    mass = [np.array([np.diff(betainc(k + 1, n - k + 1, edges)) for k, n in c]) for c in known]
+    below = [np.cumsum(m, axis=1) - m for m in mass]
+    mean = [np.array([(k + 1) / (n + 2) for k, n in c]) for c in known]
+    digits = np.vectorize(lambda x, d: f"{x:.{d}f}")
+
+    def fit(i: int, j: int) -> Any:
+        up = digits(mass[i] @ below[j].T, 3) == order.cells[i][j]
+        down = digits(below[i] @ mass[j].T, 3) == order.cells[j][i]
+        return up & down & (digits(mean[i][:, None] - mean[j], 2) == means.gaps[i][j])
+
+    fits = {(i, j): fit(i, j) for i in range(6) for j in range(i + 1, 6)}
+    found: list[list[int]] = [[]]
+    for j in range(6):
+        found = [
+            [*chosen, x]
+            for chosen in found
+            for x in range(len(known[j]))
+            if all(fits[i, j][y, x] for i, y in enumerate(chosen))
+        ]
+    return [[known[i][x] for i, x in enumerate(chosen)] for chosen in found]
+
+
 def test_counts_of_table_8_are_not_unique() -> None:
-    """Another set of counts gives the same figures, ties dropped."""
-    order = ORDERS["table8"]
-    other = order._replace(
-        adequate=(252, 201, 163, 119, 43, 27), total=(670, 672, 670, 670, 670, 670)
-    )
-    frame = daniken_study.orders_table(other)
-    assert frame["explained"].all()
+    """Two sets if only LiC has not 670 ratings, 1530 if each system may have 669 to 673."""
+    five, one = range(669, 674), range(670, 671)
+    few = _fitting_counts([one, five, one, one, one, one])
+    printed = list(zip(ORDERS["table8"].adequate, ORDERS["table8"].total, strict=True))
+    assert few == [printed, [printed[0], (201, 672), *printed[2:]]]
+    assert len(_fitting_counts([five] * 6)) == 1530
 
 
 def test_every_table_and_figure_has_a_verdict(made: DanikenReproduction) -> None:
@@ -399,7 +441,34 @@ def test_every_table_and_figure_has_a_verdict(made: DanikenReproduction) -> None
 
 def test_figures_pass_through_what_the_text_quotes() -> None:
     """Figure 1 at accuracy 0.70 and 1000 ratings is the 0.109 of Table 1."""
-    figure = daniken_study.FIGURES["figure1"]
-    frame = replace(figure, sizes=(1000, 10_000)).frame()
-    at = frame[(frame["line"] == "accuracy 0.70")].set_index("budget")["value"]
-    assert [f"{at[n]:.3f}" for n in (1000, 10_000)] == ["0.109", "0.035"]
+    frame = replace(daniken_study.FIGURES["figure1"], points=(0.7, 0.85, 1.0)).frame()
+    at = frame.set_index(["line", "x"])["value"]
+    thousand, many = "1,000 metric ratings", "10,000 metric ratings"
+    quoted = [(thousand, 0.7), (many, 0.7), (many, 0.85), (thousand, 1.0)]
+    assert [f"{at[place]:.3f}" for place in quoted] == ["0.109", "0.035", "0.020", "0.043"]
+    frame = replace(daniken_study.FIGURES["figure3"], points=(600, 5000)).frame()
+    at = frame[frame["line"] == "accuracy 0.60"].set_index(["panel", "x"])["value"]
+    assert f"{at['100 human ratings', 600]:.4f}" == "0.1149"
+    # "When the performance of the metric is too low, the impact is negligible."
+    low = frame[frame["line"] == "accuracy 0.52"].set_index(["panel", "x"])["value"]
+    for _, pair in low.groupby(level="panel"):
+        assert pair.iloc[1] == pytest.approx(pair.iloc[0], rel=0.02)
+
+
+def test_figures_of_the_thesis_simulate_both_rates() -> None:
+    """Figures 5.3 and 5.4: weak metrics change nothing, and people alone give the sd there."""
+    figure = replace(daniken_study.FIGURES["figure5.3"], points=(500, 100_000))
+    assert [p.split(",")[0] for p in figure.panels] == ["α = 0.20", "α = 0.60"] * 3
+    sd = figure.frame(3).set_index(["panel", "line", "x"])["value"].sort_index()
+    for panel, lines in figure.panels.items():
+        weak, perfect = (sd[panel, name] for name in (next(iter(lines)), list(lines)[-1]))
+        assert weak[100_000] == pytest.approx(weak[500], rel=0.05)
+        assert perfect[100_000] < 0.7 * perfect[500]
+        alpha, human = (next(iter(lines.values()))[name] for name in ("alpha", "human"))
+        people = np.sqrt(alpha * (1 - alpha) / human)
+        assert weak[500] == pytest.approx(people, rel=0.06)
+    bias = replace(daniken_study.FIGURES["figure5.4"], points=(500,)).frame(3)
+    for name, some in bias.groupby("panel"):
+        setting = next(iter(figure.panels[name].values()))
+        sd = np.sqrt(setting["alpha"] * (1 - setting["alpha"]) / setting["human"])
+        assert (some["value"].abs() < 4 * sd / np.sqrt(daniken_study.THEIR_DRAWS)).all()

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import csv
 import gzip
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fewgold import datasets, registry
+from fewgold import Pool, datasets, registry, simulate
+from fewgold.agreement import Answers, prediction_errors
+from fewgold.bounds import Hoeffding
 from fewgold.reproduce import saldias_methods
-from fewgold.reproduce.daniken_study import GRIDS, ORDERS
+from fewgold.reproduce.daniken_study import FIGURES, GRIDS, MEANS, ORDERS
 from fewgold.reproduce.daniken_systems import PRINTED, ROC_FIGURES
 from fewgold.reproduce.saldias_methods import ORACLE_RANGE, TABLE5, TABLES
 
@@ -136,6 +139,48 @@ def test_tables_3_and_4_nearest_neighbours(news: dict[str, Any]) -> None:
         assert one == pytest.approx(here, rel=2e-3)  # ties among neighbours
 
 
+def test_table_4_both_together(news: dict[str, Any]) -> None:
+    """Equations 1 and 3: stratified means of scores and predictions, with the sample's E[XZ]."""
+    z = standardised(news["z"])
+    names, document = np.unique(news["doc"], return_inverse=True)
+    sizes = np.bincount(document)
+    value, rows = estimates(news, "docs-prop-printed+cv-knn-printed", draws=3)
+    for one, drawn in zip(value, rows, strict=True):
+        y, inside = news["mqm"][drawn], document[drawn]
+        far = ((z[:, None, :] - z[drawn][None]) ** 2).sum(-1)
+        near = np.argsort(far, axis=1, kind="stable")[:, :25]
+        predicted = standardised(y[near].mean(1))[drawn]
+        took = np.bincount(inside, minlength=names.size)
+        share = sizes * (took > 0) / sizes[took > 0].sum()
+
+        def stratified(x: Any) -> float:
+            means = np.bincount(inside, x, names.size) / np.maximum(took, 1)  # noqa: B023
+            return float(share @ means)  # noqa: B023
+
+        here = stratified(y) - (y * predicted).mean() * stratified(predicted)
+        assert one == pytest.approx(here, rel=2e-3)  # ties among neighbours
+
+
+def test_table_5_share_covered() -> None:
+    """How often Hoeffding's bound with a range of 4 holds for a mean, against a long loop."""
+    rng = np.random.default_rng(8)
+    y = np.minimum(rng.gamma(0.3, 7.0, 700), 25.0)
+    pool = Pool(
+        ids=np.arange(700), metrics={"m": y + rng.normal(0, 3, 700)}, documents=np.arange(700) // 10
+    )
+    done = simulate(
+        {"one": (pool, y)}, strategies=["random+mean"], budgets=[0.1], draws=2000,
+        bounds={"oracle": Hoeffding(printed=True, score_range=4.0)}, rng=3,
+    )  # fmt: skip
+    mine = done.by_budget().iloc[0]
+    t = 4.0 * np.sqrt((1 - 69 / 700) * np.log(2 / 0.05) / 140)
+    errors = np.abs([y[rng.permutation(700)[:70]].mean() - y.mean() for _ in range(4000)])
+    assert mine["half_width_oracle"] == pytest.approx(t, rel=1e-12)
+    held = (errors <= t).mean()
+    noise = np.sqrt(held * (1 - held) * (1 / 2000 + 1 / 4000))
+    assert abs(mine["coverage_oracle"] - held) <= 4 * noise
+
+
 def test_table_5_half_widths_follow_from_hoeffding() -> None:
     """R √(k_n ln(2/δ)/(2n)) with the sizes of half a test set, 709 and 1000 segments."""
     for pair, size in (("EnDe", 709), ("ZhEn", 1000)):
@@ -165,6 +210,12 @@ def test_table_6_baseline_on_wmt21(folder: Path) -> None:
 
 
 def test_tables_7_8_10_and_11_sizes_and_means(folder: Path) -> None:
+    sizes = saldias_methods.data_table("table7", "wmt20")["here"].tolist()
+    for k, own in enumerate(("wmt20_ende", "wmt20_zhen")):
+        with gzip.open(folder / f"{own}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        found = [len({r[name] for r in rows}) for name in ("seg_id", "doc_id")]
+        assert sizes[2 * k : 2 * k + 2] == found
     sizes = saldias_methods.data_table("table10", "wmt21")["here"].tolist()
     for k, own in enumerate(("wmt21_ende", "wmt21_zhen")):
         with gzip.open(folder / f"{own}.csv.gz", "rt", encoding="utf-8", newline="") as file:
@@ -192,12 +243,34 @@ def test_table_9_correlations(folder: Path) -> None:
     made = saldias_methods.metrics_table([rated], []).set_index("metric")["r"]
     with gzip.open(folder / "wmt20_ende.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = [r for r in csv.DictReader(file) if r["is_human"] == "0"]
-    for metric in ("COMET", "YiSi-2", "TER"):
+    for metric in ("COMET", "YiSi-2", "TER", "target_length"):
         found = []
         for system in {r["system"] for r in rows}:
             own = [(float(r["mqm"]), float(r[metric])) for r in rows if r["system"] == system]
             found.append(abs(np.corrcoef(np.array(own).T)[0, 1]))
         assert made[metric] == pytest.approx(float(np.mean(found)), abs=1e-9)
+
+
+def test_table_12_predicting_a_rater_from_the_others() -> None:
+    """Three of six raters per segment, as in the paper; one error per rater, over systems."""
+    rng = np.random.default_rng(2)
+    pools, by_hand = {}, []
+    for system in ("one", "two"):
+        who = np.array([rng.permutation(6)[:3] for _ in range(80)])
+        score = np.round(rng.gamma(1.0, 2.0, (80, 1)) + rng.normal(0, 1, (80, 3)) + 0.3 * who, 1)
+        segment = np.repeat(np.arange(80), 3)
+        names = [f"rater{k + 1}" for k in who.ravel()]
+        pools[system] = Answers(segment.tolist(), names, score.ravel()).agreement()
+        errors = []
+        for rater in range(6):
+            mine = who == rater
+            rated = mine.any(1)
+            others = (score.sum(1) - (score * mine).sum(1))[rated] / 2
+            errors.append(abs((score * mine).sum(1)[rated].mean() - others.mean()))
+        by_hand.append(errors)
+    here = prediction_errors(pools)
+    for rater, error in enumerate(np.mean(by_hand, axis=0)):
+        assert here[f"rater{rater + 1}"] == pytest.approx(float(error), abs=1e-9)
 
 
 # von Däniken et al. and the thesis ---------------------------------------------------------------
@@ -226,8 +299,11 @@ def test_table_1_rates_known(human: int, metric: int) -> None:
     assert f"{epsilon(sd):.3f}" == cell("table1", human, metric)
 
 
-def sd_estimated(n: tuple[int, int], tp: int, tn: int, m: tuple[int, int]) -> float:
-    """Posterior sd of α on a grid over all three rates."""
+def sd_estimated(
+    n: tuple[int, int], tp: int, tn: int, m: tuple[int, int], pairs: tuple[int, int] | None = None
+) -> float:
+    """Posterior sd of α on a grid over all three rates; ``pairs`` give ρ and η, by default n."""
+    p1, p0 = pairs or n
 
     def axis(successes: int, failures: int, points: int = 121) -> Any:
         mean = (successes + 1) / (successes + failures + 2)
@@ -235,10 +311,10 @@ def sd_estimated(n: tuple[int, int], tp: int, tn: int, m: tuple[int, int]) -> fl
         ends = max(mean - width, 1e-9), min(mean + width, 1 - 1e-9)
         return np.linspace(*ends, points)
 
-    a, r, e = axis(*n)[:, None, None], axis(tp, n[0] - tp)[:, None], axis(tn, n[1] - tn)
+    a, r, e = axis(*n)[:, None, None], axis(tp, p1 - tp)[:, None], axis(tn, p0 - tn)
     p = a * r + (1 - a) * (1 - e)
-    log = n[0] * np.log(a) + n[1] * np.log1p(-a) + tp * np.log(r) + (n[0] - tp) * np.log1p(-r)
-    log = log + tn * np.log(e) + (n[1] - tn) * np.log1p(-e)
+    log = n[0] * np.log(a) + n[1] * np.log1p(-a) + tp * np.log(r) + (p1 - tp) * np.log1p(-r)
+    log = log + tn * np.log(e) + (p0 - tn) * np.log1p(-e)
     log = log + m[0] * np.log(p) + m[1] * np.log1p(-p)
     weight = np.exp(log - log.max()).sum((1, 2))
     a = a.ravel()
@@ -255,6 +331,63 @@ def test_tables_11_to_14_rates_estimated(name: str) -> None:
     m = round(metric * (grid.alpha * acc + (1 - grid.alpha) * (1 - acc)))
     sd = sd_estimated((ones, human - ones), tp, tn, (m, metric - m))
     assert float(cell(name, human, metric)) == pytest.approx(epsilon(sd), abs=0.0006)
+
+
+def test_figures_1_and_2_rates_known() -> None:
+    """Figure 1 at accuracy 0.85, Figure 2 for BleuRT and SacreBLEU, from the density of α."""
+    alpha = (np.arange(40_000) + 0.5) / 40_000
+
+    def known(rate: float, accuracy: float, human: int, metric: int) -> float:
+        ones, p = round(human * rate), alpha * accuracy + (1 - alpha) * (1 - accuracy)
+        m = round(metric * (rate * accuracy + (1 - rate) * (1 - accuracy)))
+        log = ones * np.log(alpha) + (human - ones) * np.log1p(-alpha)
+        log = log + m * np.log(p) + (metric - m) * np.log1p(-p)
+        weight = np.exp(log - log.max())
+        mean = np.average(alpha, weights=weight)
+        return epsilon(float(np.sqrt(np.average((alpha - mean) ** 2, weights=weight))))
+
+    first = FIGURES["figure1"].frame().set_index(["line", "x"])["value"]
+    for metric in (1000, 10_000):
+        here = first[f"{metric:,} metric ratings", 0.85]
+        assert here == pytest.approx(known(0.6, 0.85, 0, metric), rel=1e-4)
+    second = FIGURES["figure2"].frame().set_index(["line", "x"])["value"]
+    for name, accuracy in (("BleuRT", 0.6), ("SacreBLEU", 0.52)):
+        for human in (100, 527):
+            here = second[f"{name}, {human} human", 1000]
+            assert here == pytest.approx(known(0.65, accuracy, human, 1000), rel=1e-4)
+
+
+def test_figure_3_rates_from_other_pairs() -> None:
+    figure = replace(FIGURES["figure3"], points=(600,))
+    here = figure.frame().set_index(["panel", "line"])["value"]
+    m = round(10_000 * (0.3 * 0.6 + 0.7 * 0.4))
+    for human in (100, 600):
+        n = round(0.3 * human), human - round(0.3 * human)
+        sd = sd_estimated(n, 108, 252, (m, 10_000 - m), pairs=(180, 420))
+        assert here[f"{human} human ratings", "accuracy 0.60"] == pytest.approx(
+            epsilon(sd), rel=0.002
+        )
+
+
+def test_figures_5_3_and_5_4_simulated_studies() -> None:
+    """Mean sd over 50 studies of the thesis, and their mean bias, against studies of our own."""
+    rng = np.random.default_rng(9)
+    sds, means = [], []
+    for _ in range(50):
+        ones = int(rng.binomial(500, 0.6))
+        tp, tn = int(rng.binomial(ones, 0.85)), int(rng.binomial(500 - ones, 0.85))
+        m = int(rng.binomial(2500, 0.6 * 0.85 + 0.4 * 0.15))
+        sds.append(sd_estimated((ones, 500 - ones), tp, tn, (m, 2500 - m)))
+        means.append(ones / 500)
+    for name in ("figure5.3", "figure5.4"):
+        figure = replace(FIGURES[name], points=(2500,))
+        found = figure.frame(0).set_index(["panel", "line"])["value"]
+        here = found["α = 0.60, 500 human ratings", "ρ = η = 0.85"]
+        if name == "figure5.3":
+            noise = float(np.std(sds)) * np.sqrt(2 / 50)
+            assert here == pytest.approx(float(np.mean(sds)), abs=4 * noise + 2e-5)
+        else:
+            assert abs(here) < 4 * float(np.mean(sds)) / np.sqrt(50)
 
 
 @pytest.mark.parametrize("name", ["thesis5.8", "thesis5.9"])
@@ -286,6 +419,32 @@ def test_tables_4_5_8_9_on_their_grid(name: str) -> None:
         mass.append(counted / counted.sum())
     better = float(mass[0][1:] @ np.cumsum(mass[1])[:-1])
     assert float(order.cells[0][1]) == pytest.approx(better, abs=0.00051)
+
+
+@pytest.mark.parametrize("name", ["means4", "means5", "means8", "means9"])
+def test_tables_4_5_8_9_rates_and_differences(name: str) -> None:
+    """Mean of each posterior on a grid, and the differences of those."""
+    means = MEANS[name]
+    order = ORDERS[means.order]
+    fine = (np.arange(200_000) + 0.5) / 200_000
+    rates = []
+    for k, n in zip(order.adequate, order.total, strict=True):
+        log = k * np.log(fine) + (n - k) * np.log1p(-fine)
+        rates.append(float(np.average(fine, weights=np.exp(log - log.max()))))
+    assert [f"{rate:.2f}" for rate in rates] == list(means.rates)
+    for i, gaps in enumerate(means.gaps):
+        assert [f"{abs(rates[i] - rate):.2f}" for rate in rates[i + 1 :]] == list(gaps[i + 1 :])
+
+
+def test_tables_5_2_and_5_4_of_the_thesis() -> None:
+    order = ORDERS["table8"]
+    places = {"Blender": 0, "LostInConv.": 1, "Huggingface": 3, "Seq2Seq": 5}
+    for system, place in places.items():
+        k, n = order.adequate[place], order.total[place]
+        draws = np.random.default_rng(place).beta(k + 1, n - k + 1, 400_000)
+        mean, sd = PRINTED["thesis5.2"].cells[system]
+        assert f"{draws.mean():.2f}" == mean
+        assert float(sd) == pytest.approx(draws.std(), abs=0.00052)
 
 
 def test_tables_5_1_to_5_7_of_the_thesis(folder: Path) -> None:
