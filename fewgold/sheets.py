@@ -606,7 +606,8 @@ def pool_table(
         if pool_path is None and stored is None:
             raise DataError("the pool came from standard input. Give its file with --pool.")
         place = record.path.parent / stored if pool_path is None else pool_path
-        if str(place) != "-" and not Path(place).exists():
+        gone = not (Path(place).exists() or formats.is_tree_of_pair(Path(place)))
+        if str(place) != "-" and gone:
             raise DataError(f"the pool is no longer at {str(place)!r}. Give its path with --pool.")
         return open_table(place, tell)
 

@@ -126,6 +126,8 @@ def _examine(
     name: str, human: list[str], given: Mapping[str, Any], log: LogFormat | None
 ) -> Diagnosis:
     place = Path(name)
+    if formats.is_tree_of_pair(place):
+        return examine_tree(name, formats.get("mt-metrics-eval"), human, given)
     if not place.exists():
         return _unknown(name, "nothing", finding("missing"))
     if log is not None:
@@ -236,6 +238,13 @@ def examine_tree(
     try:
         form.read(path)
     except FewgoldError:
+        if form.name == "mt-metrics-eval" and len(pairs := formats.Tree.at(path).pairs) > 1:
+            title = f"test sets in the format of {form.title}"
+            facts = {"languages": f"{len(pairs)}: {some(pairs, 12)}"}
+            one = f"{path.rstrip('/')}/{pairs[0]}"
+            told = finding("several-languages/tree", some(pairs, 12), n=len(pairs), one=one)
+            more = Command(f"fewgold doctor {shlex.quote(one)}", "look at one of them")
+            return Diagnosis(path, "tree", title, facts, (told,), (), (more,))
         with suppress(FewgoldError):
             found = formats.rated_table(path)
             assert found is not None

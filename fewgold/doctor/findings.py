@@ -459,6 +459,8 @@ TEXTS = {
         "the document."),
     "several-languages": _Said("note", "{n} language pairs in one file",
         "Keep the rows of one (column lp)."),
+    "several-languages/tree": _Said("error", "{n} language pairs in one folder",
+        "Add one of them to the path, such as {one}."),
     "repeat-ratings": _Said("warning", "{n:output} rated more than once by the same rater",
         "All are kept; choose which one counts before you estimate."),
     "foreign-ids/campaign": _Said("warning",

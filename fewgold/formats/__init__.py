@@ -27,6 +27,8 @@ from fewgold.formats.base import holds_name as holds_name
 from fewgold.formats.base import is_key as is_key
 from fewgold.formats.base import key as key
 from fewgold.formats.mqm import MqmWeights
+from fewgold.formats.mtme import Tree as Tree
+from fewgold.formats.mtme import is_tree_of_pair as is_tree_of_pair
 from fewgold.formats.mtme import read_tree
 from fewgold.io.columns import METRIC, known_orientation, looks_human, looks_like_position
 
@@ -81,6 +83,8 @@ def get(name: str) -> Format:
 
 def recognise(path: str | Path) -> Format | None:
     """The format of a file (or folder), judged by its content; None if unknown."""
+    if is_tree_of_pair(Path(path)):
+        return get("mt-metrics-eval")
     probe = Probe(path)
     if not probe.path.exists():
         raise DataError(f"there is no file {str(path)!r}.")
@@ -144,7 +148,8 @@ def rated_table(
     path
         A file, or a folder of mt-metrics-eval.
     pair
-        The language pair in such a folder; optional if there is only one.
+        The language pair in such a folder; optional if there is only one, or if the path ends with
+        it, such as ``wmt20/en-de``.
     raters
         Keep one row for each rater; otherwise the score of an output is the mean of its ratings.
     source
@@ -160,7 +165,7 @@ def rated_table(
         metrics and human scores in ``human``.
     """
     place = Path(path)
-    if not place.exists():
+    if not place.exists() and not is_tree_of_pair(place):
         return None
     if source is not None:
         return _logged(logs.read(path, source))
@@ -168,7 +173,7 @@ def rated_table(
     if found is None or found.name in TABULAR:
         log = logs.recognise(path)
         return None if log is None else _logged(logs.read(path, log.name))
-    if place.is_dir():
+    if found.name == "mt-metrics-eval" and not place.is_file():
         tree = read_tree(place, pair)
         both = zip(tree["id"], tree["system"], strict=True)
         ids = [id.removeprefix(f"{system}:") for id, system in both]

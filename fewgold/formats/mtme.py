@@ -56,9 +56,13 @@ class ScoreLine:
 
 @dataclass(frozen=True)
 class Tree:
-    """A test set on disk: one folder per kind of file, one pair of languages per file name."""
+    """A test set on disk: one folder per kind of file, one pair of languages per file name.
+
+    A path may end with one of its language pairs, such as ``wmt20/en-de``.
+    """
 
     root: Path
+    only: str | None = None  # the pair at the end of the path
     _kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -67,6 +71,8 @@ class Tree:
         root = Path(folder)
         if is_tree(root):
             return cls(root)
+        if is_tree_of_pair(root):
+            return cls(root.parent, root.name)
         below = sorted(p.name for p in root.iterdir() if is_tree(p)) if root.is_dir() else []
         if below:
             raise DataError(
@@ -80,6 +86,8 @@ class Tree:
     @property
     def pairs(self) -> list[str]:
         """The pairs of languages, such as en-de."""
+        if self.only is not None:
+            return [self.only]
         return sorted({p.stem for p in self._texts("sources") if "-" in p.stem})
 
     def pair(self, name: str | None) -> str:
@@ -89,10 +97,9 @@ class Tree:
                 raise UnknownNameError("language pair", name, self.pairs)
             return name
         if len(self.pairs) != 1:
-            raise DataError(
-                f"expected one language pair in {str(self.root)!r}, got "
-                f"{', '.join(self.pairs) or 'none'}. Say which one."
-            )
+            found = ", ".join(self.pairs) or "none"
+            end = f" Add it to the path: {self.root / self.pairs[0]}." if self.pairs else ""
+            raise DataError(f"expected one language pair in {str(self.root)!r}, got {found}.{end}")
         return self.pairs[0]
 
     def sources(self, pair: str) -> list[str]:
@@ -200,6 +207,11 @@ class Tree:
         found = sorted(folder.glob(f"*{end}")) if folder.is_dir() else []
         named = [p for p in found if p.is_file() and p.name.startswith(start)]
         return {p.name.removeprefix(start).removesuffix(end): p for p in named}
+
+
+def is_tree_of_pair(path: Path) -> bool:
+    """Whether a path is a tree and one of its language pairs, such as ``wmt20/en-de``."""
+    return not path.exists() and is_tree(path.parent) and path.name in Tree(path.parent).pairs
 
 
 def is_tree(path: Path) -> bool:

@@ -104,7 +104,8 @@ def _of_systems(site: Site) -> ASGIApp:
             raise HTTPException(404, "There is no such system here.")
         if place not in made:
             part = replace(site, system=places[place], kept={})
-            made[place] = _app(part, explore.routes, judge.routes, slice_pages.routes)
+            own = (explore.routes, judge.routes, monitor.routes, slice_pages.routes)
+            made[place] = _app(part, *own)
         await made[place](scope, receive, send)
 
     return app

@@ -212,7 +212,8 @@ def _checking(router: APIRouter, desk: DraftDesk) -> None:
         found, names = table.roles, table.columns
         cells = found.cells
         preview = table.frame.head(_ROWS)
-        words = ["fewgold", "doctor", draft.shown, *_doctor_options(table)]
+        place = draft.shown if draft.pair is None else f"{draft.shown}/{draft.pair}"
+        words = ["fewgold", "doctor", place, *_doctor_options(table)]
         told = table.diagnosis.findings
         return desk.site.page(
             request, "begin_table.html", status, draft=draft, table=table, found=found,
@@ -637,7 +638,8 @@ def _planning(router: APIRouter, desk: DraftDesk) -> None:
     def results(request: Request, key: str) -> Response:
         draft, table, about = ready(key)
         form = read_plan(table, about, request.query_params)
-        answer = page(request, "begin_plan_results.html", draft, table, about, form)
+        asked = tuple(request.query_params)  # a page may lack the row for another criterion
+        answer = page(request, "begin_plan_results.html", draft, table, about, form, asked=asked)
         if form.errors and "hx-request" in request.headers:
             answer.headers["HX-Reswap"] = "none"  # leave the page as it is
         return answer

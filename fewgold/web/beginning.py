@@ -82,6 +82,27 @@ class NamedColumns:
         return {k: v for k, v in found.items() if v is not None}
 
 
+#: What to do about a finding of the doctor, where its own advice is about commands.
+_ON_PAGE = {
+    "no-ids": "If each row is a segment, add a column “id” to the table. If a column identifies "
+    "them, choose it below under “Segments”; rows of several systems also need “Systems”.",
+    "ids-elsewhere": "If it does not, choose another one below under “Segments”.",
+    "crossed-columns": "If these are segments and systems, choose them below. If one of them holds "
+    "raters, call it rater in the table.",
+    "nested-fields": "To use one of them, give it a column of its own in the table.",
+    "texts-elsewhere": "Raters see the texts that are ticked below. Leave out what they must not "
+    "see.",
+    "several-humans": "Choose below under “Existing human scores”. None of them is a metric.",
+    "maybe-human": "If these are human scores, tick them below under “Existing human scores”.",
+    "imbalance": "Small samples may contain none of it.",
+    "off-scale": "Typing errors? Correct them in the table.",
+    "leak": "It must not be used as a metric: results would look better than they are.",
+    "not-metrics": "If one is in fact automatic, tick it below under “Automatic metrics”.",
+    "orientation": "If so, reverse the sign of the metric in the table.",
+    "labels-not-random": "The new campaign does not count them, but the plan below relies on them.",
+}
+
+
 @dataclass(eq=False)
 class DraftTable:
     """An uploaded table, the roles of its columns, and the doctor's findings."""
@@ -128,12 +149,16 @@ class DraftTable:
         told = {k: v for k, v in self.chosen.told.items() if k != "cost"}
         if told.get("human") == [NONE]:  # the doctor may still look for them
             del told["human"]
-        found = examine(self.draft.path, **{k: _named(v) for k, v in told.items()})
+        place, pair = self.draft.path, self.draft.pair
+        named = {k: _named(v) for k, v in told.items()}
+        found = examine(place if pair is None else place / pair, **named)
         say = self.draft.told
         return replace(
             found, path=self.draft.shown,
             findings=tuple(
-                replace(f, what=say(f.what), where=say(f.where), do=say(f.do))
+                replace(
+                    f, what=say(f.what), where=say(f.where), do=_ON_PAGE.get(f.code, say(f.do))
+                )
                 for f in found.findings
                 if f.code != "options-unused"
             ),

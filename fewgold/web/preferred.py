@@ -26,6 +26,7 @@ FIGURES = {
         "Shares with their intervals. Hollow marks: the judges alone.",
     ),
 }
+_WITHOUT_JUDGES = {"preferences": ("Preferences", "Shares with their intervals.")}
 
 
 def found(view: View, judges: tuple[str, ...]) -> Found:
@@ -53,7 +54,8 @@ def shown(view: View, judges: tuple[str, ...], place: str) -> dict[str, Any]:
         "told": view.status, "at": view.version, "metrics": view.metrics, "judges": judges,
         "commands": [(" ".join(words), "Compute which system people prefer.")], "sides":
         view.campaign.settings.sides, "trouble": "", "lead": "", "grids": [], "notes": [],
-        "kinds": FIGURES, "query": "".join(f"{urlencode({'judge': name})}&" for name in judges),
+        "kinds": FIGURES if judges else _WITHOUT_JUDGES,
+        "query": "".join(f"{urlencode({'judge': name})}&" for name in judges),
     }  # fmt: skip
     try:
         made = found(view, judges)

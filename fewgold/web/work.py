@@ -7,10 +7,12 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from markupsafe import Markup
 
 from fewgold.campaign import Campaign, practice, sides
 from fewgold.campaign.settings import ADJUDICATION
 from fewgold.campaign.work import hours, waited
+from fewgold.common.markdown import to_html
 from fewgold.common.text import plain_frame
 from fewgold.errors import FewgoldError
 from fewgold.report import number
@@ -22,8 +24,8 @@ _PAGE = 20  # items of the queue to show at once
 
 #: Settings for how raters work, which can be changed at any time.
 HOW = by_name(
-    Field("check_every", "Answers between attention checks", "0", 0, 10_000, True,
-          hint="0 for no checks. A check looks like any other item, and its answer never counts."),
+    Field("check_every", "Answers between checks", "0", 0, 10_000, True,
+          hint="0 for no attention checks. A check looks like any other item and never counts."),
     Field("second", "Share with one more rater", "0", 0, 1,
           hint="Of the sampled items, at random, such as 0.2. They show how far raters agree."),
     Field("hold", "Minutes an item is reserved", "30", 0.1, 100_000,
@@ -102,8 +104,8 @@ def _told(site: Site, campaign: Campaign) -> dict[str, Any]:
     grown = [
         {
             "shared": row["shared"], "same": f"{row['same']:.0%}",
-            "alpha": "unknown" if row["alpha"] is None else f"{row['alpha']:.2f}",
-            "ends": "" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}",
+            "alpha": "unknown" if row["alpha"] is None else _two(row["alpha"]),
+            "ends": "" if row["low"] is None else f"{_two(row['low'])} to {_two(row['high'])}",
         }
         for row in plain_frame(found.agreement) or []
     ]  # fmt: skip
@@ -130,6 +132,11 @@ def _told(site: Site, campaign: Campaign) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _two(value: float) -> str:
+    """A number with two digits after the point."""
+    return f"{value:.2f}".replace("-", "−")
+
+
 def _share(row: dict[str, Any], what: str, count: str) -> str:
     """Such as ``90% of 10 (55% to 100%)``; empty if there were none."""
     if not row[count]:
@@ -144,10 +151,10 @@ def _share(row: dict[str, Any], what: str, count: str) -> str:
 def _settling(router: APIRouter, site: Site) -> None:
     def page(
         request: Request, campaign: Campaign, by: str, status: int = 200, trouble: str = "",
-        at: str = "",
+        at: str = "", score: str = "", why: str = "",
     ) -> HTMLResponse:  # fmt: skip
         return site.page(
-            request, "work_queue.html", status, by=by, trouble=trouble, at=at,
+            request, "work_queue.html", status, by=by, trouble=trouble, at=at, score=score, why=why,
             **_queue(site, campaign),
         )  # fmt: skip
 
@@ -179,7 +186,7 @@ def _settling(router: APIRouter, site: Site) -> None:
                 )
             except FewgoldError as error:
                 why = sentence(error.message_for("web"))
-                return page(request, campaign, by, 400, why, key)
+                return page(request, campaign, by, 400, why, key, told, sent.text("comment"))
             whole = _query(by)
         return RedirectResponse(f"/work/queue{whole}", 303)
 
@@ -264,7 +271,7 @@ def _practice(router: APIRouter, site: Site) -> None:
         drawn = set(campaign.store.drawn().tolist())
         of = {str(id): k for k, id in enumerate(campaign.pool.ids.tolist())}
         rows = [
-            {"segment": item.segment, "explanation": item.explanation,
+            {"segment": item.segment, "explanation": Markup(to_html(item.explanation)),
              "answer": ", ".join(f"{n} {annotate.plain(s)}".strip()
                                  for n, s in item.scores.items()),
              "drawn": of[item.segment] in drawn}

@@ -214,6 +214,34 @@ def test_a_tree_is_taken_as_it_is(run: Run, systems: pd.DataFrame, human: bool) 
         assert "human" in run("compare", "tree", code=3).stderr
 
 
+@pytest.mark.parametrize("human", [False, True])
+def test_one_language_pair_of_a_tree(run: Run, systems: pd.DataFrame, human: bool) -> None:
+    """Published trees have many pairs: the path names one, in every command."""
+    write_tree(Path("tree"), systems, human)
+    for path in [p for p in Path("tree").rglob("*en-de*") if p.is_file()]:
+        path.with_name(path.name.replace("en-de", "en-cs")).write_bytes(path.read_bytes())
+    told = run("doctor", "tree", code=3).stdout
+    assert "2 language pairs" in told and "fewgold doctor tree/en-cs" in told
+    for words in (
+        ("select", "tree", "--shared", "--budget", 9, "-o", "a.csv"),
+        ("compare", "tree"),
+    ):
+        assert "Add it to the path: tree/en-cs" in run(*words, code=3).stderr
+    looked = json.loads(run("doctor", "tree/en-de", "--json").stdout)
+    assert looked["facts"]["systems"].startswith("3 (column system)")
+    run("select", "tree/en-de", "--shared", "--budget", 20, "-o", "sheet.csv")
+    sheet = pd.read_csv("sheet.csv", keep_default_na=False)
+    known = systems.set_index("output")["human"]
+    sheet.assign(score=sheet["output"].map(known)).to_csv("sheet.csv", index=False)
+    run("compare", "sheet.csv")  # opens the tree again
+    run("init", "study", "tree/en-de", *LIMITS)
+    with Campaign("study") as study:
+        assert len(study.store.frame) == 60
+    if human:
+        found = json.loads(run("compare", "tree/en-de", "--human", "human_mqm", "--json").stdout)
+        assert [row["system"] for row in found["ranking"]] == list(SYSTEMS)
+
+
 def test_errors_of_mqm_are_taken_as_they_are(run: Run, systems: pd.DataFrame) -> None:
     heads = "system doc doc_id seg_id rater source target category severity"
     rows = ["\t".join(heads.split())]

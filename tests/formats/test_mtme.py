@@ -176,7 +176,7 @@ def test_tables_explain_what_is_missing(tree: Path) -> None:
     with pytest.raises(ValueError, match=r"unknown human score of en-de 'da'.*Known: mqm"):
         read_tree(tree, human="da")
     put(tree, "sources/en-cs.txt", "One.")
-    with pytest.raises(DataError, match=r"one language pair.*got en-cs, en-de. Say which"):
+    with pytest.raises(DataError, match=r"one language pair.*en-cs, en-de. Add it .*wmt99/en-cs\."):
         read_tree(tree)
     put(tree, "metric-scores/en-de/BLEU-refA.seg.score", "sysA 10")
     with pytest.raises(DataError, match=r"BLEU-refA.seg.score, line 1: expected 3 lines of sysA"):
@@ -184,6 +184,24 @@ def test_tables_explain_what_is_missing(tree: Path) -> None:
     put(tree, "documents/en-de.docs", "news a", "b")
     with pytest.raises(DataError, match=r"line 2: expected a domain and the name of a document"):
         read_tree(tree, pair="en-de")
+
+
+def test_a_path_may_end_with_a_language_pair(tree: Path) -> None:
+    put(tree, "sources/en-cs.txt", "One.")
+    put(tree, "system-outputs/en-cs/sysA.txt", "Jeden.")
+    put(tree, "human-scores/en-cs.mqm.seg.score", "sysA -7")
+    one = tree / "en-de"
+    assert formats.recognise(one) is formats.get("mt-metrics-eval")
+    assert read_tree(one).equals(read_tree(tree, pair="en-de"))
+    found = formats.rated_table(one)
+    assert found is not None and len(found.frame) == 6
+    assert [r.score for r in MtMetricsEval().read(one).ratings] == [-1.5, 0.0, 0.0, 0.0, -0.1]
+    with pytest.raises(ValueError, match="unknown language pair 'en-cs'"):
+        read_tree(one, pair="en-cs")
+    assert formats.rated_table(tree / "en-xx") is None
+    (tree / "en-de").mkdir()  # a folder of that name is a folder
+    with pytest.raises(DataError, match="not an mt-metrics-eval tree"):
+        read_tree(tree / "en-de")
 
 
 # ------------------------------------------------------------------ there and back

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TOOLS = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
-MINUTES = 15
+MINUTES = 60  # a slow line, or a machine with much else to do
 
 
 def place(name: str) -> Path:

@@ -8,9 +8,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from campaign.test_systems import begun, rate
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
 from fewgold.web import create_app
@@ -76,6 +78,27 @@ def test_pages_of_the_owner_at_any_time(client: Client, tmp_path: Path, rated: i
     text = owner.get("/downloads").text
     for link in re.findall(r'href="(/explore/[^"]*)" download', text):
         assert owner.get(link).status_code == 200, link
+
+
+def test_every_link_leads_somewhere(client: Client, tmp_path: Path) -> None:
+    """Pages of a campaign of several systems, and those of each of its systems."""
+    place = tmp_path / "study"
+    with begun(tmp_path, limits=(0, 100), labels={"month": np.arange(240) // 3 % 2}) as made:
+        rate(made, made.select(20).ids, "ann")
+    owner = client(owner=True, app=create_app(place, token=live.TOKEN))
+    seen, waiting = set(), ["/overview"]
+    while waiting:
+        path = waiting.pop()
+        page = owner.get(path)
+        assert page.status_code == 200, path
+        found = re.findall(r'<a [^>]*?href="(/[^"#]*)"', page.text)
+        named = {html.unescape(link) for link in found} - seen
+        own = {n for n in named if not re.search(r"\.\w+(\?|$)|^/(plan|replay)|/of/[1-9]", n)}
+        seen |= own
+        waiting += sorted(own)
+    assert {"/compare", "/work/queue", "/of/0/explore", "/of/0/explore/time"} <= seen
+    followed = owner.get("/of/0/explore/time", params={"batch": "month"})
+    assert "fewgold monitor" in followed.text and "--system alpha" in followed.text
 
 
 def test_widths_are_those_of_the_goal() -> None:

@@ -19,7 +19,7 @@ ORIGIN = {"Origin": "http://127.0.0.1"}
 
 def texts(page: str) -> dict[str, str]:
     """What is shown, by its heading."""
-    found = re.findall(r'<h3>([^<]*)</h3><div class="words" dir="auto">([^<]*)</div>', page)
+    found = re.findall(r'<h2>([^<]*)</h2><div class="words" dir="auto">([^<]*)</div>', page)
     return {name: html.unescape(text) for name, text in found}
 
 
