@@ -206,8 +206,8 @@ def preferences(
     codes, count = np.zeros(people.size, dtype=np.int64), 1
     said, notes = np.full(3, np.nan), []
     if bad := int(both_bad(frame, human).sum()):
-        said = f"{bad} of {rows.size} verdicts {verb(bad, 'say')} that both are bad"
-        notes.append(f"{said}: this counts as a tie")
+        remark = f"{bad} of {rows.size} verdicts {verb(bad, 'say')} that both are bad"
+        notes.append(f"{remark}: this counts as a tie")
     if each:
         votes = np.stack(each) - 1.0
         given = ~np.isnan(votes)

@@ -342,8 +342,8 @@ def bradley_terry(
     order = np.argsort(-fitted.strength, kind="stable")
     unsettled = both_bad(frame, human)
     if bad := int(unsettled[rows].sum()):
-        said = f"{bad} of {rows.size} verdicts {verb(bad, 'say')} that both are bad"
-        notes.append(f"{said}: this counts as a tie")
+        remark = f"{bad} of {rows.size} verdicts {verb(bad, 'say')} that both are bad"
+        notes.append(f"{remark}: this counts as a tie")
     counts = _counts(size, one[rows], two[rows], told[rows], unsettled[rows]).iloc[order]
     said = np.mean([f for f, _ in fits], axis=0) if fits else np.full(size, np.nan)
     return PairRanking(

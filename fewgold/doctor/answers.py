@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold import formats
-from fewgold.common.text import plural
 from fewgold.doctor.advice import out_name, python
-from fewgold.doctor.findings import Command, Diagnosis, Finding, Severity, Support, finding, some
+from fewgold.doctor.findings import (
+    Command,
+    Diagnosis,
+    Finding,
+    Severity,
+    Support,
+    finding,
+    plural,
+    some,
+)
 from fewgold.doctor.scores import is_binary, scale_of
 from fewgold.doctor.sheet import FILE
 from fewgold.errors import DataError, FewgoldError

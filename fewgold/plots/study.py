@@ -123,10 +123,8 @@ def scatter_fit(
     most = int(counts.max())
     for count in np.unique(counts):  # SVG repeats a dot in few bytes if all have the same size
         size = max(count * min(14.0, _LARGEST / most), 4.0)
-        ax.scatter(
-            *dots[counts == count].T, s=size, color=style.PALETTE[0], alpha=0.55, linewidth=0,
-            zorder=2,
-        )  # fmt: skip
+        across, up = dots[counts == count].T
+        ax.scatter(across, up, s=size, color=style.PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
     if most > 2:
         ax.annotate(
             f"largest dot: {most} segments", (1.0, 1.0), xycoords="axes fraction", xytext=(0, 3),
