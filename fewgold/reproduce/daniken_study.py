@@ -95,6 +95,15 @@ for _block in printed_tables("daniken_orders"):
     )
 
 
+#: The counts of Table 8 under the names of the thesis.
+SPOT_THE_BOT = dict(
+    zip(
+        ("Blender", "LostInConv.", "KVMemNN", "Huggingface", "BERTRank", "Seq2Seq"),
+        zip(ORDERS["table8"].adequate, ORDERS["table8"].total, strict=True),
+        strict=True,
+    )
+)
+
 # The same tables also print a success rate for each system, and its difference from each other one;
 # the lower half has the same differences with the other sign.
 MEANS: dict[str, PrintedMeans] = {}
@@ -842,13 +851,10 @@ def daniken(
 
 def _system_tables() -> dict[str, Callable[[], pd.DataFrame]]:
     """Tables 5.1 to 5.7 of the thesis as far as human ratings make them."""
-    order = ORDERS["table8"]
-    names = ("Blender", "LostInConv.", "KVMemNN", "Huggingface", "BERTRank", "Seq2Seq")
-    stb = dict(zip(names, zip(order.adequate, order.total, strict=True), strict=True))
     made: dict[str, Callable[[], pd.DataFrame]] = {
-        "thesis5.2": partial(systems.rates_table, "thesis5.2", stb)
+        "thesis5.2": partial(systems.rates_table, "thesis5.2", SPOT_THE_BOT),
+        "thesis5.7": partial(systems.stars_table, "thesis5.7", SPOT_THE_BOT),
     }
-    made["thesis5.7"] = partial(systems.stars_table, "thesis5.7", stb)
     with suppress(FileNotFoundError):  # the public scores may be missing
         wmt21 = systems.wmt21_tallies()
         made["thesis5.1"] = partial(systems.rates_table, "thesis5.1", wmt21)
