@@ -245,7 +245,7 @@ def save_sample(
     path
         A ``.csv`` or ``.tsv`` file; ``-`` is CSV on standard output, and then ``design`` is needed.
     strategy
-        Name of the strategy that will estimate, such as ``docs-balanced+ridge``.
+        Name of the strategy that will make the estimate, such as ``docs-balanced+ridge``.
     columns
         The roles of the pool's columns, as in `Pool.from_table`, to build the pool again.
     pool_path
@@ -269,8 +269,8 @@ def save_sample(
     history
         The file of earlier ratings that gave the expected spread, for `commands`.
     uniform, chances
-        The share of equal chances in a mixture with uneven ones, if given, for top-ups; and a
-        sentence for reports on where the chances come from.
+        With uneven chances: the share of equal chances, if set, which top-ups use again; and a
+        sentence for reports that says where the chances come from.
     table
         The pool itself, by column, if it does not come from a file.
     criteria

@@ -619,7 +619,7 @@ class BinaryPosterior(Estimator):
     def _in_parts(
         self, ratings: Ratings, adequate: BoolArray, metric: str
     ) -> tuple[Posterior, Counted, str, tuple[str, ...]]:
-        """A 0/1 judge without a verdict on some segments, with informative priors of its rates."""
+        """The posterior if a 0/1 judge lacks verdicts and its rates have informative priors."""
         assert self.priors is not None
         if self.target == "process":
             raise FewgoldError(

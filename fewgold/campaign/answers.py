@@ -173,7 +173,7 @@ class Finder:
 
 
 def forms(id: str) -> set[str]:
-    """Forms of an id after tools and spreadsheets: without blanks around it, with a quote."""
+    """Forms that an id may take in tools and spreadsheets: trimmed, or with a leading quote."""
     return {id.strip(), neutral(id), neutral(id.strip())}
 
 
@@ -231,7 +231,7 @@ def receive(
 def _store(
     database: sqlite3.Connection, finder: Finder, reading: Reading, settings: Settings, number: int
 ) -> dict[str, Any]:
-    """Put answers where they belong; the counts of the receipt."""
+    """Put answers where they belong; returns the counts for the receipt."""
     stored = known = fresh = 0
     aside: Counter[str] = Counter()
     refused = list(reading.rejected)
@@ -239,7 +239,7 @@ def _store(
         raw, rating, sentence = json.dumps(asdict(given), default=str), given, ""
         texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
         if any(0xD800 <= ord(c) <= 0xDFFF for text in texts for c in text):
-            refused.append(Rejected("an answer", "it has characters that are not text", raw))
+            refused.append(Rejected("an answer", "it contains invalid characters", raw))
             continue
         place, why = finder.find(rating)
         if settings.sides:

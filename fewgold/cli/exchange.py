@@ -34,7 +34,7 @@ _BY_SUFFIX = {
 
 
 def check_target(out: str, to: str | None, force: bool = False) -> Format:
-    """The format of a file that may be written; an error says why it may not."""
+    """The format of the file to write; an error if the file cannot or must not be written."""
     from fewgold import formats
     from fewgold.errors import DataError, UnknownNameError
 

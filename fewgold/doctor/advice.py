@@ -115,7 +115,7 @@ def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:
 def _strategies(fit: Able) -> list[Support]:
     pool = fit.pool
     if pool is None:
-        return [Support("strategies", False, "not before the errors above are mended")]
+        return [Support("strategies", False, "not until the errors above are fixed")]
     names = registry.strategy_names(pool)
     text = f"{len(names)} usual ones; recommended: {registry.recommended(pool)}"
     if fit.crossed:
@@ -283,7 +283,7 @@ def _studies(seen: Seen, fit: Able) -> list[Support]:
             "no scores, neither human nor automatic": not (fit.rated or seen.usable_metrics),
         }),
         _unless("stopping", stop, {
-            "not before the errors above are mended": fit.pool is None,
+            "not until the errors above are fixed": fit.pool is None,
             "one system at a time: keep only its rows": fit.crossed,
         }),
     ]  # fmt: skip

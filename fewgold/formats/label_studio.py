@@ -94,7 +94,7 @@ class LabelStudio(Format):
 
 
 def data_of(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
-    """The data of a task, known by ``key``."""
+    """The data of a task, with ``key`` to identify its segment."""
     return {**layout.carried(segment), **layout.texts(segment), KEY: key}
 
 
@@ -121,7 +121,7 @@ def answer_of(value: Any) -> Any:
 
 
 def read_flat(rows: Rows, records: Sequence[tuple[str, Any]], names: Names) -> Reading:
-    """Records with their places; a row is a record."""
+    """Read records, given with their places in the file; each record counts as one row."""
     objects = [r for _, r in records if isinstance(r, dict)]
     # `id` is Label Studio's own number of the task, not a segment id unless the user says so.
     fields = ({n: v for n, v in r.items() if n != "id" or names.id} for r in objects)

@@ -673,7 +673,10 @@ def _errors(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | N
 
 def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | None, str]:
     if len(cells) not in (2, 3):
-        return None, f"expected a system, its errors and a rater, separated by tabs: {len(cells)}"
+        return (
+            None,
+            f"expected a system, its errors and a rater, separated by tabs; got {len(cells)}",
+        )
     if cells[1].strip() == "None":
         return None, ""
     try:

@@ -62,7 +62,7 @@ class Sampled:
 
     @property
     def bias_spread(self) -> FloatArray:
-        """Its standard deviation between studies: the standard error of the posterior mean."""
+        """Standard deviation of the posterior mean between studies, that is its standard error."""
         return np.asarray(self.means.std(-1, ddof=1))
 
     @property
@@ -77,7 +77,7 @@ class Sampled:
 
     @property
     def sd_spread(self) -> FloatArray:
-        """Its standard deviation between studies."""
+        """Standard deviation of the posterior sd between studies."""
         return np.asarray(self.sds.std(-1, ddof=1))
 
     @property
@@ -447,7 +447,7 @@ class MeasurableDifferences:
         }  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, target: float | None = None) -> Axes:
-        """ε by size as a heat map; ``target`` frames the sizes that measure so small a one."""
+        """ε by size as a heat map; ``target`` frames the sizes that can measure it."""
         from fewgold.plots import heat
 
         return heat(self.wide(), ax, target=target, title="Measurable difference ε")

@@ -196,7 +196,9 @@ def _budget(number: float, percent: bool, part: str) -> float | int:
     if 0 < number < 1:
         return number
     if number < 1 or number != int(number):
-        raise FewgoldError(f"budgets must be whole numbers of segments, or percent; got {part!r}.")
+        raise FewgoldError(
+            f"budgets must be whole numbers of segments, or percentages; got {part!r}."
+        )
     return int(number)
 
 

@@ -650,5 +650,5 @@ def by_output(pairs: Iterable[tuple[Output, HumanScore]]) -> dict[int, list[Huma
 
 
 def mean_score(scores: Sequence[HumanScore]) -> float:
-    """The mean of the raters of one output."""
+    """The mean score of one output over its raters."""
     return math.fsum(s.score for s in scores) / len(scores)
