@@ -278,7 +278,7 @@ class Pool:
         return cls.from_table(io.read_table(path), **columns)
 
     def take(self, rows: IntArray) -> Pool:
-        """The pool restricted to ``rows``. A metric may be constant there, and that is fine."""
+        """The pool restricted to ``rows``. A metric may be constant there."""
         part = object.__new__(Pool)
         part._set(
             ids=self.ids[rows],

@@ -121,7 +121,7 @@ class Receipt:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """Everything as plain values, for JSON."""
         return asdict(self)
 
 
@@ -197,7 +197,11 @@ def check_systems(ratings: Sequence[Rating], pool: Pool, system: str | None) -> 
     if pool.system is None and system is None and len(told) > 1:
         raise DataError(
             f"the file rates several systems ({', '.join(told[:5])}{', …' if told[5:] else ''}), "
-            "and the pool does not say which one it has. Name it with --system."
+            "and the pool does not say which one it has.",
+            hints={
+                "python": "Name it when the campaign begins, with system=….",
+                "cli": "Name it when the campaign begins, with fewgold init --only-system.",
+            },
         )
 
 
@@ -290,7 +294,7 @@ ADOPTABLE = f"FROM set_aside JOIN drawn USING (segment) WHERE why = '{UNSAMPLED}
 
 
 def adopt(database: sqlite3.Connection) -> int:
-    """Let those answers count. The caller holds a transaction."""
+    """Let answers count whose segments have since been sampled. The caller holds a transaction."""
     rows = database.execute(
         "SELECT set_aside.number, set_aside.segment, score, rater, time, answer, details, import, "
         f"stored_at, twin {ADOPTABLE}"

@@ -48,7 +48,7 @@ def check_target(out: str, to: str | None, force: bool = False) -> Format:
     try:
         found = formats.get(to)
     except UnknownNameError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(error.message_for("cli")) from None
     if to == "xlsx" and find_spec("openpyxl") is None:
         raise DataError(
             "writing spreadsheets needs openpyxl. Install it with: pip install 'fewgold[xlsx]', "

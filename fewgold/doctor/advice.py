@@ -108,7 +108,7 @@ def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:
     try:
         pool = (shared_sheets.build_joint_pool if joint else sheets.build_pool)(frame, columns)
     except FewgoldError as error:
-        return None, finding("no-pool", why=str(error))
+        return None, finding("no-pool", why=error.message_for("cli"))
     return pool, None
 
 
@@ -544,7 +544,7 @@ def _alpha(seen: Seen, human: str, metrics: tuple[str, ...]) -> Command:
 
 
 def _points(seen: Seen) -> list[Command]:
-    """Commands that replace decimal commas by points in all columns, then check again."""
+    """Commands that replace decimal commas with points in all columns, then check again."""
     out = out_name(seen.path, "-points.csv")
     (name,) = shlex.split(out)
     code = to_points(seen.path, list(seen.cells.values()), seen.table, name)

@@ -125,7 +125,7 @@ class Diagnosis:
         return _render(self)
 
     def _brief(self) -> str:
-        """The findings that matter and the next command, a line each."""
+        """The findings that matter and the next command, one line each."""
         lines = [f"{f.severity}: {f.what}" for f in self.findings if f.severity != "note"]
         lines += [f"next: {c.text}" for c in self.next_commands[:1]]
         return "\n".join(lines or ["fine"])
@@ -255,7 +255,7 @@ def unreadable(error: FewgoldError) -> Finding:
     """The commands' message about a file that they cannot read."""
     if isinstance(error, TableError):
         return Finding("error", error.code, error.what, error.where, error.do)
-    return finding("unreadable", why=str(error))
+    return finding("unreadable", why=error.message_for("cli"))
 
 
 _BEFORE_SPREADSHEET = "Use the file from before the spreadsheet, and import the column as text."

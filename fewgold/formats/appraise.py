@@ -233,7 +233,7 @@ class Appraise(Format):
     def write_tasks(
         self, tasks: Tasks, path: str | Path, languages: tuple[str, str] = ("eng", "eng")
     ) -> None:
-        """A batch file; ``languages`` are Appraise's codes and must be those of the manifest."""
+        """Write a batch file; ``languages`` are Appraise's codes, as in the manifest."""
         made = json.dumps(batches(tasks, languages), ensure_ascii=False, indent=2)
         write_texts({Path(path): made + "\n"})
 

@@ -435,7 +435,7 @@ class MeasurableDifferences:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """Everything as plain values, for JSON."""
         s = self.setting
         rates = {name: float(getattr(s, name).flat[0]) for name in ("alpha", "rho", "eta")}
         if not s.metric.any():
@@ -664,7 +664,7 @@ def plan_binary(
     if size is not None and metric:
         raise FewgoldError(
             f"in a test set of {size} items the metric rates everything that people do not: "
-            f"leave out metric={metric}."
+            f"leave out the {metric} ratings by the metric alone."
         )
     if rho is not None and not metric and size is None:
         raise FewgoldError(

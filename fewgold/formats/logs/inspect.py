@@ -102,8 +102,8 @@ class Inspect(LogFormat):
         """
         if path.is_dir():
             raise DataError(
-                f"{str(path)!r} is a folder of logs. Write scores into one of them: name it with "
-                "--log."
+                f"{str(path)!r} is a folder of logs. Write scores into one of them.",
+                hints={"python": "Give its path.", "cli": "Name it with --log."},
             )
         log = self.read(LogFile(Probe(path)))
         log.require(str(path))
