@@ -697,7 +697,7 @@ class Design:
         return group_sum(values, groups, self._n_groups)
 
     def _spread(self, per_group: FloatArray, groups: IntArray) -> FloatArray:
-        """The value of its group for each member: (..., groups) -> (..., n), or 1 for all."""
+        """For each member the value of its group: (..., groups) -> (..., n), or 1 for all."""
         return per_group if self._n_groups == 1 else spread_out(per_group, groups)
 
     def _by_unit(self, values: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ _BY_SUFFIX = {
 
 
 def check_target(out: str, to: str | None, force: bool = False) -> Format:
-    """The format of a file that may be written; an error says why it may not."""
+    """The format of the file to write; an error if the file cannot or must not be written."""
     from fewgold import formats
     from fewgold.errors import DataError, UnknownNameError
 
@@ -48,7 +48,7 @@ def check_target(out: str, to: str | None, force: bool = False) -> Format:
     try:
         found = formats.get(to)
     except UnknownNameError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(error.message_for("cli")) from None
     if to == "xlsx" and find_spec("openpyxl") is None:
         raise DataError(
             "writing spreadsheets needs openpyxl. Install it with: pip install 'fewgold[xlsx]', "

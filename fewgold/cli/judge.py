@@ -254,7 +254,7 @@ def _check_out(out: Path | None, force: bool) -> None:
 
 
 def _check_table(path: Path | None, method: str | None, force: bool) -> None:
-    """The file for calibrated scores."""
+    """Check the options for a file of calibrated scores."""
     if path is None:
         if method is not None:
             raise typer.BadParameter("--calibration needs --calibrate FILE.csv.")
@@ -268,7 +268,7 @@ def _check_table(path: Path | None, method: str | None, force: bool) -> None:
 def _write_calibrated(
     found: Assessment, table: Any, made: list[Recalibration], path: Path, quiet: bool
 ) -> None:
-    """The table of the pool, or its ids, with a column for each judge."""
+    """Write the table of the pool, or its ids, with a column for each judge."""
     import pandas as pd
 
     from fewgold import io

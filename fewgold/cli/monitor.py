@@ -248,7 +248,7 @@ def _numbers(option: str, text: str | None) -> list[float]:
 
 
 def _check(told: dict[str, Any]) -> None:
-    """Check which options need each other."""
+    """Check that options which need each other are given together."""
     if not told["file"] and told["anchor"] is None and not (told["plan"] and told["sd"]):
         raise typer.BadParameter("name a FILE with ratings, or use --plan --sd or --anchor.")
     if (told["file"] or told["anchor"]) and told["batch"] is None:

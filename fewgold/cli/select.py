@@ -475,7 +475,7 @@ def _first_wave(
 
 
 def _second_wave(sampler: Sampler, rated: Ratings | None) -> list[tuple[str, str]]:
-    """How the chances of a second wave were computed, which learns from the first one."""
+    """How the chances of a second wave were learnt from the first wave, as pairs for the screen."""
     from fewgold.samplers import TwoWave
 
     if not isinstance(sampler, TwoWave) or rated is None:

@@ -111,7 +111,7 @@ def work(
 
 
 def _practice(study: Campaign, file: str) -> list[PracticeItem]:
-    """Practice items of a table."""
+    """Read practice items from a table."""
     from fewgold.campaign.practice import PracticeItem, parse_answer
     from fewgold.errors import DataError
 
@@ -139,7 +139,7 @@ def _practice(study: Campaign, file: str) -> list[PracticeItem]:
 
 
 def _known(file: str) -> dict[str, tuple[float, float]]:
-    """Known answers by id."""
+    """Read known answers from a table, by id."""
     import numpy as np
 
     from fewgold.errors import DataError

@@ -111,7 +111,7 @@ def _written(form: Format, tasks: Tasks, path: Path) -> Handout:
 
 
 def _for_raters(tasks: Tasks) -> str:
-    """What raters must know of a plain table: the question, the scale and the instructions."""
+    """What raters must know about a plain table: the question, the scale and the instructions."""
     told = [*(each._instruction.strip() for each in tasks._each), tasks.instructions.strip()]
     how = "Fill in the score of every row that says yes under rate. Leave key as it is."
     return "\n\n".join([*filter(None, told), how]) + "\n"

@@ -67,7 +67,7 @@ def test_every_kind_of_line(tmp_path: Path) -> None:
     )
     assert Appraise().read(path, Names(id="item")).ratings[0].segment == "0"
     assert Appraise().read(path, Names(id="system")).ratings[0].segment == "sysA"
-    with pytest.raises(ValueError, match="unknown id of Appraise 'key'"):
+    with pytest.raises(ValueError, match="unknown kind of id in files of Appraise 'key'"):
         Appraise().read(path, Names(id="key"))
 
 
