@@ -154,11 +154,9 @@ def export(
 ) -> None:
     """Write segments for a spreadsheet or an annotation tool.
 
-    Human scores of a rated sheet or a campaign can be written back to an
-    evaluation tool: name the tool with --to.
-
     The file hides metrics and systems. Each segment carries a key, by which
-    fewgold import recognises its answer.
+    fewgold import recognises its answer. Human scores of a rated sheet or a
+    campaign can also be written back to an evaluation tool: name it with --to.
 
     Example: [bold]fewgold export study -o tasks.json --to label-studio[/bold]
     """
@@ -382,10 +380,10 @@ def import_answers(
 ) -> None:
     """Read the raters' answers into a campaign.
 
-    Import any part of them, in any order; answers imported twice are
-    recognised. Several raters and repeated answers are kept. Answers about
-    segments that were not sampled are set aside and do not count; unreadable
-    rows are kept with the reason.
+    Import any part of them, in any order; importing the same answers twice does no
+    harm. Several raters and repeated answers are kept. Answers about segments that
+    were not sampled are set aside and do not count. Rows that cannot be read are
+    kept with the reason.
 
     Example: [bold]fewgold import study project-7-at-2026-11-20.json[/bold]
     """
