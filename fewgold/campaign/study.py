@@ -569,7 +569,8 @@ class Campaign:
         """Store an adjudicator's score for a segment on which raters differ.
 
         False if the same score was stored before. The setting ``adjudication`` says whether it
-        replaces the answers or joins them.
+        replaces the answers or joins them. A pair is settled as it is rated: 1, 0 or −1 under its
+        id (1 if the first output is better), or a code under its key (1 if the left one is).
         """
         details = {"comment": comment} if comment else {}
         told = Rating(segment, score, by, now(), answer=secrets.token_hex(8), details=details)

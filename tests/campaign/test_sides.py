@@ -125,6 +125,37 @@ def test_what_is_no_verdict(study: Campaign) -> None:
     # By its id a pair is rated as such: 1 where the first is better.
     assert study.add([Rating(study.sample.ids[0], -1.0, "ann")]).stored == 1
     assert study.scores()[0] == -1.0
+    assert study.add([Rating(study.sample.ids[1], 0.5, "ann")]).rejected == 1
+    assert "must be 1 (the first output is better)" in study.store.rejected()["why"].iloc[-1]
+    assert len(study.store.rated()) == 1
+
+
+def test_a_pair_is_settled_under_its_key_by_the_codes_of_the_sheets(study: Campaign) -> None:
+    study.change(each=2, differ=1.0)
+    one, two, *_ = (str(i) for i in study.sample.ids)
+    study.add([Rating(i, s, who) for i in (one, two) for s, who in ((1, "ann"), (-1, "bob"))])
+    for name in (one, two):
+        place = study.pool.ids.tolist().index(name)
+        ours_left = not sides.flipped(study.store, place)
+        assert study.settle(study.desk.key_at(place), 1, by="cleo")  # left is better
+        assert study.store.settled()[name] == (1 if ours_left else -1)
+        assert study.settle(name, 0, by="cleo") and study.store.settled()[name] == 0
+    with pytest.raises(DataError, match="5 is not a verdict"):
+        study.settle(study.desk.key_at(0), 5, by="cleo")
+    with pytest.raises(DataError, match="must be 1 .the first output is better."):
+        study.settle(one, 0.5, by="cleo")
+
+
+def test_verdicts_have_no_mean(study: Campaign, tmp_path: Path) -> None:
+    """Codes of left, right, tie and both bad: their mean would be another verdict."""
+    from fewgold import formats
+
+    for name in formats.names():
+        if name in ("mqm-averages", "wmt-da"):
+            with pytest.raises(DataError, match="verdicts on pairs have no mean"):
+                formats.check_fits(formats.get(name), study.tasks("all"))
+        else:
+            formats.check_fits(formats.get(name), study.tasks("all"))
 
 
 def test_two_systems_have_the_posterior(study: Campaign) -> None:
