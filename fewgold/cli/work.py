@@ -299,9 +299,7 @@ def adjudicate(
     show(json, record, lambda out: _show_queue(out, queue, record, beside))
 
 
-def _show_queue(
-    out: Console, queue: pd.DataFrame, record: dict[str, Any], beside: bool
-) -> None:
+def _show_queue(out: Console, queue: pd.DataFrame, record: dict[str, Any], beside: bool) -> None:
     if record["settled"]:
         out.print(f"[bold]Settled {record['settled']}.[/bold]\n")
     s = "" if record["left"] == 1 else "s"
