@@ -68,7 +68,7 @@ def write_tasks(
 ) -> int:  # fmt: skip
     """Write segments to rate, and return how many."""
     from fewgold.errors import DataError
-    from fewgold.formats import check_criteria
+    from fewgold.formats import check_fits
     from fewgold.formats.handout import hand_out, hand_out_to
 
     found = check_target(out, to, force=True)
@@ -95,7 +95,7 @@ def write_tasks(
             "lower is better. Reverse the scores before you import them.",
             quiet,
         )
-    check_criteria(found, tasks)
+    check_fits(found, tasks)
     made = hand_out_to(found, each, out) if each else hand_out(found, tasks, out)
     notes(made.notes, quiet)
     return len({s.key for t in each.values() or [tasks] for s in t.to_rate})
@@ -161,7 +161,7 @@ def export(
     Example: [bold]fewgold export study -o tasks.json --to label-studio[/bold]
     """
     from fewgold.campaign import Campaign
-    from fewgold.formats import check_criteria, logs
+    from fewgold.formats import check_fits, logs
 
     if to in logs.names() or not input.is_campaign(campaign):
         _export_back(campaign, out, to, log, name, source, force, json, quiet)
@@ -181,7 +181,7 @@ def export(
                 study.tasks("all", context=context, masked=False),
             )
             target = check_target(out, to, force=True)
-            check_criteria(target, written)
+            check_fits(target, written)
             target.write_ratings(written, ratings, out)
             count = len(ratings)
         else:

@@ -287,17 +287,17 @@ def adjudicate(
             done += sum(study.settle(id, s, by=by or "") for id, (s, _) in _known(answers).items())
         queue, left = study.differing(settled=settled), len(study.differing())
         chosen = study.settings.adjudication
-        limit = study.settings.differ
+        limit, beside = study.settings.differ, bool(study.settings.sides)
     from fewgold.common.text import plain_value
 
     record = {
         "campaign": campaign, "settled": done, "differ": limit, "adjudication": chosen,
         "queue": plain_value(queue.to_dict("records")), "left": left,
     }  # fmt: skip
-    show(json, record, lambda out: _show_queue(out, queue, record))
+    show(json, record, lambda out: _show_queue(out, queue, record, beside))
 
 
-def _show_queue(out: Console, queue: pd.DataFrame, record: dict[str, Any]) -> None:
+def _show_queue(out: Console, queue: pd.DataFrame, record: dict[str, Any], beside: bool) -> None:
     if record["settled"]:
         out.print(f"[bold]Settled {record['settled']}.[/bold]\n")
     s = "" if record["left"] == 1 else "s"
@@ -307,6 +307,13 @@ def _show_queue(out: Console, queue: pd.DataFrame, record: dict[str, Any]) -> No
     )
     if queue.empty:
         return
+    if beside:
+        from fewgold.campaign.sides import EXPLAINED
+
+        out.print(
+            "Settle a pair by its id with 1 (the first output is better), -1 (the second) or 0; "
+            f"by its key, as on a page, {EXPLAINED}.\n"
+        )
     wide = max(7, *(len(str(i)) for i in queue["segment"]))
     out.print(f"{'segment':{wide}s}  raters  lowest  highest  settled", highlight=False)
     for row in queue.to_dict("records"):
