@@ -246,7 +246,8 @@ def test_scores_of_langfuse_name_what_they_are_about(tmp_path: Path) -> None:
         if k < 10:
             part = {"kind": "observation", "id": f"root{k}", "traceId": f"tr{k}"}
             rows.append({**both, "id": f"h{k}", "name": "correct", "value": passed,
-                         "dataType": "BOOLEAN", "source": "ANNOTATION", "subject": part})  # fmt: skip
+                         "dataType": "BOOLEAN", "source": "ANNOTATION",
+                         "subject": part})  # fmt: skip
             # What should have been said is not a score of a person.
             rows.append({**both, "id": f"c{k}", "name": "output", "value": "" if k else "Seven.",
                          "dataType": "CORRECTION", "source": "ANNOTATION",
