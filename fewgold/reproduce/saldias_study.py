@@ -428,7 +428,7 @@ class SaldiasReproduction(Reproduction):
         if source in FIGURES:
             source = FIGURES[source][0]
         if source == "table2" and source not in self.tables:
-            return f"{LEFT_OUT}: --incremental makes it"
+            return f"{LEFT_OUT}: made only with the option incremental"
         if source not in self.tables:
             needs = "a budget of 10, 30 or 50 %" if source == "table5" else "the public files"
             return f"{LEFT_OUT}: it needs {needs}"
