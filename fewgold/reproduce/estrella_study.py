@@ -312,7 +312,8 @@ class EstrellaReproduction(Reproduction):
         if source in _FIGURES:
             return "drawn"
         if self.tables[source].empty:
-            return f"{LEFT_OUT}: it needs the public WMT20 scores in the folder that FEWGOLD_DATA names"
+            needs = "the public WMT20 scores in the folder that FEWGOLD_DATA names"
+            return f"{LEFT_OUT}: it needs {needs}"
         names = {"table2": ("x_min", "power"), "ranking": ("ranking",)}[source]
         said = {claim.name: claim.verdict for claim in self.claims}
         return ", ".join(f"{name}: {said[name]}" for name in names)
