@@ -62,7 +62,7 @@ class Sampled:
 
     @property
     def bias_spread(self) -> FloatArray:
-        """Standard deviation of the posterior mean between studies, that is its standard error."""
+        """Standard deviation of the posterior mean between studies, which is its standard error."""
         return np.asarray(self.means.std(-1, ddof=1))
 
     @property
