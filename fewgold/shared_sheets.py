@@ -165,6 +165,7 @@ def load_shared(path: str | Path | sheets.Record, pool_path: str | Path | None =
     table = sheets.pool_table(record, pool_path)
     with sheets.intact(record.path):
         columns = dict(record["pool"]["columns"])
+        table = sheets.as_recorded(table, columns)  # with ids made of several columns
         pool = sheets.with_added(build_joint_pool(table, columns), record["pool"].get("added"))
         sample = sheets.load_sample(record, pool)
         key = {row["id"]: (row["segment"], row["system"]) for row in record["systems"]["rows"]}

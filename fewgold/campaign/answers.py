@@ -64,6 +64,11 @@ def split_details(stored: str) -> tuple[dict[str, Any], dict[str, float]]:
 
 def why_not(rating: Rating, settings: Settings) -> str:
     """Why an answer does not fit the scale or the criteria of a campaign; empty if it does."""
+    if settings.sides and rating.score not in (-1, 0, 1):
+        return (
+            "the score of a pair must be 1 (the first output is better), -1 (the second) or 0; "
+            f"got {rating.score:g}"
+        )
     if not settings.criteria:
         if rating.scores:
             return f"it has scores for {', '.join(rating.scores)}, but the campaign has no criteria"
@@ -240,14 +245,13 @@ def _store(
     aside: Counter[str] = Counter()
     refused = list(reading.rejected)
     for given in reading.ratings:
-        raw, rating, sentence = json.dumps(asdict(given), default=str), given, ""
+        raw, rating = json.dumps(asdict(given), default=str), given
         texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
         if any(0xD800 <= ord(c) <= 0xDFFF for text in texts for c in text):
             refused.append(Rejected("an answer", "it contains invalid characters", raw))
             continue
         place, why = finder.find(rating)
-        if settings.sides:
-            rating, sentence = oriented(given, finder.pool, settings.sides)
+        rating, sentence = oriented(given, finder.pool, settings.sides)
         if not why and (sentence := sentence or why_not(rating, settings)):
             refused.append(Rejected(f"segment {rating.segment}", sentence, raw))
             continue

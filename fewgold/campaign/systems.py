@@ -268,6 +268,15 @@ def compare(
     from fewgold.comparison import compare, compare_by, compare_samples
 
     settings, store = campaign.settings, campaign.store
+    if settings.sides:
+        raise FewgoldError(
+            "this campaign has no scores to compare, since its raters say which of two outputs is "
+            "better.",
+            hints={
+                "python": "Use campaign.preferences().",
+                "cli": "Use fewgold preferences CAMPAIGN.",
+            },
+        )
     if not settings.systems:
         raise FewgoldError(
             "this campaign has only one system, so there is nothing to compare. For its score: "

@@ -118,8 +118,11 @@ def judge(
 ) -> None:
     """Measure how well an LLM judge or metric agrees with people.
 
-    Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool,
-    with intervals that allow for how the rated segments were chosen.
+    Reports agreement (also beyond chance: κ, AC1), how often the judge is right on
+    good and on bad outputs (ρ, η), AUC, calibration and more, for the whole pool.
+    The intervals allow for how the rated segments were chosen.
+
+    Examples:
 
     [bold]fewgold judge sheet.csv --judge llm[/bold]
 

@@ -297,7 +297,9 @@ def _cells(line: TextLine) -> tuple[dict[str, Any], str]:
         rest = rest[2:]
         if rest and finite(rest[0]) is None:
             made["errors"] = _errors(rest.pop(0))
-    if len(rest) not in (0, 2, 4) or any(finite(cell) is None for cell in rest):
+    # Appraise writes times as numbers. Ours may be any text, and always come after the errors.
+    numbers = rest[2:] if "errors" in made else rest
+    if len(rest) not in (0, 2, 4) or any(finite(cell) is None for cell in numbers):
         return {}, (
             "after the score, expected document, is document score, errors, start and end, got "
             f"{', '.join(map(repr, cells[7:]))}"

@@ -13,7 +13,7 @@ from fewgold.formats.base import Format, Tasks
 #: Plain tables have no place for the question; a text file beside them has it.
 _PLAIN = ("csv", "tsv", "jsonl", "parquet")
 #: Formats without a place for the question that raters are asked.
-_MUTE = ("appraise", "mqm", "mt-metrics-eval", "wmt-da")
+_MUTE = ("appraise", "mqm", "mqm-averages", "mt-metrics-eval", "wmt-da")
 #: Tools that show everybody the same order, and what each rater needs to have one of their own.
 _SHARED = {
     "label-studio": "a project", "label-studio-csv": "a project", "argilla": "a dataset",
@@ -99,6 +99,8 @@ def _written(form: Format, tasks: Tasks, path: Path) -> Handout:
         notes.append(f"what raters are asked, with the scale, is in {str(beside)!r}")
     elif form.name in _MUTE:
         notes.append(f"{form.title} has no place for the scale: tell raters {tasks._instruction!r}")
+        if form.name == "mqm-averages":
+            notes.append(f"{form.title} holds scores with the opposite sign, such as -3.5 for 3.5")
     if tasks.each > 1 and form.name.startswith("label-studio"):
         notes.append(
             f"for {tasks.each} raters per segment, set maximum_annotations of the project in "

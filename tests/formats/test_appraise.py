@@ -79,6 +79,17 @@ def test_older_versions_print_errors_as_python_does(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("time", ["2026-11-16T12:00:00.123Z", "16.11.2026 12:00", "1763294400.5"])
+def test_times_of_other_tools_come_back(tmp_path: Path, time: str) -> None:
+    given = Rating("fg-1-abcdef", 80.0, "ann", time)
+    tasks = Tasks((Segment(given.segment, given.segment, {"output": "x"}),))
+    Appraise().write_ratings(tasks, [given], tmp_path / "scores.csv")
+    (found,) = Appraise().read(tmp_path / "scores.csv").ratings
+    assert (found.segment, found.score, found.rater, found.time) == (
+        given.segment, given.score, given.rater, given.time,
+    )  # fmt: skip
+
+
 def test_broken_lines(tmp_path: Path) -> None:
     good = "u1,sysA,0,TGT,eng,deu,80,doc-1,False,1.5,2.5"
     path = put(
