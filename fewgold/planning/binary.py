@@ -447,7 +447,7 @@ class MeasurableDifferences:
         }  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, target: float | None = None) -> Axes:
-        """ε by size as a heat map; ``target`` frames the sizes that can measure it."""
+        """ε by size as a heat map; ``target`` frames the sizes that measure at most this."""
         from fewgold.plots import heat
 
         return heat(self.wide(), ax, target=target, title="Measurable difference ε")

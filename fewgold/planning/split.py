@@ -97,7 +97,7 @@ class Costs:
             raise BudgetError(
                 "a metric that costs nothing could rate any number of items, so their number is "
                 "needed.",
-                hints={"python": "Give it with items=.", "cli": "Give it with --size."},
+                hints={"python": "Give it with items=….", "cli": "Give it with --size."},
             )
         if self.budget < self.human:
             raise BudgetError(
