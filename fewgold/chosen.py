@@ -38,8 +38,8 @@ CHOICES = "random, strata:COLUMN, whole:COLUMN or chances:COLUMN"
 # Largest accepted distance between the number of labels and the sum of the chances, in standard
 # deviations.
 _FAR = 5.0
-# A column is taken to be filled in with the labels if chance explains it with less than this
-# probability.
+# A column counts as filled in together with the labels if this would happen by chance with less
+# than this probability.
 _CHANCE = 1e-5
 
 

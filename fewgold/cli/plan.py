@@ -328,7 +328,7 @@ def _metric_ratings_needed(
     record = {"goal": str(goal), "sizes": rows}
 
     def text(_: Any) -> None:
-        print(f"For {goal}, of each of the two systems:\n")
+        print(f"For {goal}, for each of the two systems:\n")
         for row in rows:
             print(f"{row['human']} human ratings and {row['metric']} ratings by the metric alone")
 

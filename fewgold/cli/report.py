@@ -169,7 +169,7 @@ def _beside(
     made: StudyReport | ComparisonReport, asked: slices.Asked, words: list[str], file: str, id: str,
     study: rated_study.RatedStudy, gaps: str,
 ) -> StudyReport:  # fmt: skip
-    """The report, with scores by slice, with other weights, and of all criteria.
+    """Add scores by slice, scores with other weights, and those of all criteria to the report.
 
     ``words`` are the options that reproduce the numbers, if the report does not know them.
     """

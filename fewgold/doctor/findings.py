@@ -258,7 +258,7 @@ def unreadable(error: FewgoldError) -> Finding:
     return finding("unreadable", why=error.message_for("cli"))
 
 
-_BEFORE_SPREADSHEET = "Use the file from before the spreadsheet, and import the column as text."
+_BEFORE_SPREADSHEET = "Use the original file, and import the column as text."
 
 TEXTS = {
     # Files

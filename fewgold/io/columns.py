@@ -875,8 +875,8 @@ def once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
 def other_texts(found: Roles) -> tuple[str, ...]:
     """Text columns with other names; raters see them only if the user says so.
 
-    Running text is text. Two or three words may be a category, unless they differ between rows and
-    raters would otherwise see inputs but no outputs. References are not for raters.
+    Running text counts as text. Two or three words may be a category, unless they differ between
+    rows and raters would otherwise see inputs but no outputs. References are not for raters.
     """
     short = bool(found.texts)
     if found.texts and not only_inputs(found.texts):

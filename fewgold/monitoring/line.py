@@ -405,11 +405,12 @@ class _Scores:
         """An interval from the variance and the skewness of the latest batches and this one.
 
         Forty ratings of skewed, mostly good scores may contain none of the bad ones. Then an
-        interval from these alone is too narrow: it misses too often, and ten times too often if
-        200 batches must hold together, each with an error rate of 1 in 4,000. The quantiles are
-        those of Cornish and Fisher (1937), and at least Student's. The variance of the batch alone
-        is used too, since a batch may vary more than earlier ones; far out in the tails, where few
-        ratings would make Student's quantile huge, the mean of both quantiles is used.
+        interval from these alone is too narrow: it misses too often, and ten times too often if the
+        intervals of 200 batches must hold together, each with an error rate of 1 in 4,000. The
+        quantiles are those of Cornish and Fisher (1937), and at least Student's. The variance of
+        the batch alone is used too, since a batch may vary more than earlier ones; far out in the
+        tails, where few ratings would make Student's quantile huge, the mean of both quantiles is
+        used.
         """
         batch = self.batches.parts[k]
         chance = max(1 / batch.rated - 1 / batch.size, 0.0)
