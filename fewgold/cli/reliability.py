@@ -76,7 +76,7 @@ def reliability(
         0.0001, "E", "Slope below which the curve counts as flat: this defines x_max."
     ),
     drop_gaps: bool = flag(False, "--drop-gaps", "Leave out segments without a score."),
-    confidence: str = option("0.95", "P", "Confidence level of the intervals."),
+    confidence: str = option("0.95", "LEVEL", "Confidence level of the intervals."),
     half_width: float | None = option(
         None,
         "H",

@@ -32,7 +32,7 @@ def report(
     gaps: str = option(
         "wait",
         "HOW",
-        "If some chosen segments have no answer: wait (refuse to estimate) or at-random (assume "
+        "If chosen segments have no answer: wait (refuse to estimate) or at-random (assume that "
         "they are missing at random).",
     ),
     estimator: options.Estimator = None,

@@ -52,7 +52,7 @@ def simulate(
     draws: options.Draws = 100,
     seed: options.SeedOfDraws = 0,
     baseline: str = option("random+mean", "NAME", "Strategy to compare with."),
-    confidence: str = option("0.95", "P", "Confidence level of the intervals."),
+    confidence: str = option("0.95", "LEVEL", "Confidence level of the intervals."),
     bounds: str | None = option(None, "A,B", "More kinds of interval to try, such as hoeffding."),
     limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating."),
     adequate: str | None = option(
@@ -62,7 +62,7 @@ def simulate(
     ),
     out: options.Folder = None,
     resume: options.Resume = False,
-    n_jobs: int | None = option(None, "J", "Processes; -1 for all cores.", panel=_WHERE),
+    n_jobs: int | None = option(None, "J", "Number of processes; -1 for all cores.", panel=_WHERE),
     backend: str | None = option(None, "NAME", "loky, threading or dask.", panel=_WHERE),
     scheduler: str | None = option(None, "ADDRESS", "Address of a dask cluster.", panel=_WHERE),
     id: options.Id = None,
