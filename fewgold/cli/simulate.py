@@ -58,7 +58,7 @@ def simulate(
     adequate: str | None = option(
         None,
         "CUT",
-        "Estimate the share of segments with scores such as '<=0'.",
+        "Estimate the share of segments whose score meets CUT, such as '<=0'.",
     ),
     out: options.Folder = None,
     resume: options.Resume = False,
