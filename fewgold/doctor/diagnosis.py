@@ -248,7 +248,7 @@ def examine_tree(
         with suppress(FewgoldError):
             found = formats.rated_table(path)
             assert found is not None
-            frame = _with(found.frame, [*human, *spoken(given)])
+            frame = _with(found.frame, [*human, *spoken(given)], given.get("id"))
             title = f"test set in the format of {form.title}"
             return replace(_diagnose(path, title, see(path, frame, human, given), []), kind="tree")
     return examine_answers(path, form)
