@@ -460,7 +460,7 @@ def roles(
             "cannot tell which column holds the ids.",
             hints={
                 "python": f"Name it with id=…: {listing}.",
-                "cli": f"Name it with --id: {listing}.",
+                "cli": f"Name it with --id, or two that tell rows apart (--id a,b): {listing}.",
                 "web": f"Choose it: {listing}.",
             },
         )
