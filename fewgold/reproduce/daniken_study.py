@@ -295,7 +295,8 @@ ABOUT = (
     "ε is the difference that is significant at level 0.05, √2 · 1.96 · posterior sd, with uniform "
     "priors and counts at their expected values. A true difference of that size is found in only "
     "one of two studies; for 80 % power take 1.43 times as much.",
-    "Cells are paper/here; * marks what differs from print, and the list at the end says why.",
+    "Cells are paper/here; * marks what differs from the printed value, and the list at the end "
+    "says why.",
 )
 ROW0 = (
     "The row of 0 human ratings is uninformative: with uniform priors on ρ and η the posterior "
@@ -554,7 +555,7 @@ class DanikenReproduction(Reproduction):
 
     @property
     def disagreements(self) -> pd.DataFrame:
-        """Every figure that differs from print: table, cell, printed, here, cause."""
+        """Every figure that differs from the printed value: table, cell, printed, here, cause."""
         import pandas as pd
 
         parts = []
@@ -588,7 +589,7 @@ class DanikenReproduction(Reproduction):
 
     @property
     def failed(self) -> list[str]:
-        """Cells that differ from print for no known reason."""
+        """Cells that differ from the printed value for no known reason."""
         rows = self.unexplained.to_dict("records")
         unsaid = self.contents
         unsaid = unsaid[unsaid["verdict"] == ""]
@@ -657,7 +658,7 @@ class DanikenReproduction(Reproduction):
         differences = report.Table(
             "What differs, and why",
             self._causes[["cause", "table", "cell", "gap"]],
-            f"{odd} figures differ from print; {why} for no known reason.",
+            f"{odd} figures differ from the printed value; {why} for no known reason.",
             formats={"gap": ".4f"},
             names={"gap": "by up to"},
         )

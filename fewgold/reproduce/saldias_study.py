@@ -428,7 +428,7 @@ class SaldiasReproduction(Reproduction):
         if source in FIGURES:
             source = FIGURES[source][0]
         if source == "table2" and source not in self.tables:
-            return f"{LEFT_OUT}: --incremental makes it"
+            return f"{LEFT_OUT}: made only with the option incremental"
         if source not in self.tables:
             return f"{LEFT_OUT}: it needs the public files and budgets of 10, 30 or 50 %"
         if source in _DATA_TABLES:
