@@ -180,7 +180,7 @@ def _cell(column: _Column, row: int, first: bool) -> str:
         if not is_missing(value):
             sort = repr(float(value)).replace("inf", "Infinity")  # as JavaScript writes it
             marks += f' data-value="{sort}"'
-    elif not first and max(map(len, column.texts)) > _LONG:
+    elif max(map(len, column.texts)) > _LONG:
         marks += ' class="long"'
     return f"<{tag}{marks}>{escape(column.texts[row])}</{tag}>"
 
