@@ -187,6 +187,9 @@ def _values(view: View, asked: JudgePage) -> dict[str, Any]:
         "found": found, "study": study is not None, "level": headline(view)["level"],
         "parts": [] if found is None else _parts(found),
         "kinds": kinds if available() else [], "figures": available(), "without": WITHOUT,
-        "cut_hints": cut_hints([] if study is None else study.ratings.scores.tolist()),
+        "cut_hints": cut_hints(
+            [] if study is None else study.ratings.scores.tolist(),
+            view.campaign.settings.higher_is_better,
+        ),
         "chosen": [(place, view.metrics[place]) for place in asked.places],
     }  # fmt: skip

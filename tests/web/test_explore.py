@@ -584,6 +584,9 @@ def test_cuts_to_begin_with() -> None:
     assert cut_hints([3.0]) == []
     assert cut_hints([0.0, 0.0, 5.0]) == ["<= 0", ">= 5"]
     assert cut_hints([1.0, 2.0, 3.0]) == ["<= 2", ">= 2"]
+    assert cut_hints([1.0, 2.0, 3.0], higher=True) == [">= 2"]
+    assert cut_hints([1.0, 2.0, 3.0], higher=False) == ["<= 2"]
+    assert cut_hints([0.0, 1.0, 1.0], higher=True) == []
 
 
 def test_a_metric_as_a_judge(tmp_path: Path) -> None:
