@@ -503,6 +503,7 @@ def test_a_tree_of_test_sets_with_its_languages(
     page = upload(owner, "wmt99.zip", made.getvalue())
     key = key_of(page)
     assert form_of(page.text, f"/begin/{key}/pair")["pair"] == [""]
+    assert commands(page)[0].endswith("wmt99/en-de")
     assert owner.post(f"/begin/{key}/pair", data={"pair": "en-xx"}).status_code == 400
     page = owner.post(f"/begin/{key}/pair", data={"pair": "en-de"})
     assert "Segments 12" in shown(page)
