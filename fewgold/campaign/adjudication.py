@@ -55,7 +55,8 @@ def queue(store: Store, *, settled: bool = False) -> pd.DataFrame:
     differ = store.settings.differ
     if differ is None:
         raise FewgoldError(
-            "it is not set by how much raters must differ for a segment to be adjudicated.",
+            "adjudication needs a rule: the smallest difference between raters that is "
+            "adjudicated.",
             hints={
                 "python": "Set it with campaign.change(differ=…).",
                 "cli": "Set it with fewgold adjudicate CAMPAIGN --differ D.",

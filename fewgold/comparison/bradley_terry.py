@@ -216,7 +216,7 @@ class PairRanking:
         return "\n".join([text, "", *end, *(f"note: {note}" for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """Everything as plain values, for JSON."""
         found: dict[str, Any] = plain_value({
             "systems": list(self.systems), "ranking": self.to_frame().to_dict("records"),
             "differences": self.differences().to_dict("records"), "rated": self.rated,
@@ -319,8 +319,8 @@ def bradley_terry(
         rows, design = how.design(frame, judged)
         if not judged[rows].all():
             raise DataError(
-                f"with --chosen {how.code} people must have judged every pair of the chosen "
-                f"values; {counted(int((~judged[rows]).sum()), 'pair')} without a verdict."
+                f"if pairs were chosen by {how.code}, people must have judged every pair of the "
+                f"chosen values; {counted(int((~judged[rows]).sum()), 'pair')} without a verdict."
             )
     size = len(systems)
     _check_links(systems, one[rows], two[rows], told[rows])

@@ -669,7 +669,7 @@ class Format(ABC):
         return None
 
     def _write_assigned(self, tasks: Mapping[str, Tasks], path: str | Path) -> None:
-        """What the tool imports, with a list for each rater; of formats that assign."""
+        """Write what the tool imports, with a list for each rater; only for formats that assign."""
         raise NotImplementedError
 
     @abstractmethod

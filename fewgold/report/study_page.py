@@ -196,7 +196,7 @@ def study_report(
     True
     """
     if ratings.scores.ndim != 1:
-        raise DataError("a batch of draws has no single report. Take one draw: ratings.draw(k).")
+        raise DataError("a batch of draws has no single report. Use one draw: ratings.draw(k).")
     if strays < 0:
         raise DataError(f"strays must be a number of answers, 0 or more; got {strays}.")
     listed = list(waves or ())

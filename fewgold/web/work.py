@@ -139,7 +139,7 @@ def _two(value: float) -> str:
 
 
 def _share(row: dict[str, Any], what: str, count: str) -> str:
-    """Such as ``90% of 10 (55% to 100%)``; empty if there were none."""
+    """A share as text, such as ``90% of 10 (55% to 100%)``; empty if there were none."""
     if not row[count]:
         return ""
     low, high = row[f"{what}_low"], row[f"{what}_high"]

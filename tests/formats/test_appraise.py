@@ -67,7 +67,7 @@ def test_every_kind_of_line(tmp_path: Path) -> None:
     )
     assert Appraise().read(path, Names(id="item")).ratings[0].segment == "0"
     assert Appraise().read(path, Names(id="system")).ratings[0].segment == "sysA"
-    with pytest.raises(ValueError, match="unknown id of Appraise 'key'"):
+    with pytest.raises(ValueError, match="unknown kind of id in files of Appraise 'key'"):
         Appraise().read(path, Names(id="key"))
 
 
@@ -123,7 +123,7 @@ def test_other_files(tmp_path: Path) -> None:
         assert not Appraise()._recognises(Probe(path))
     with pytest.raises(DataError, match=r"not a file of Appraise's scores.*in line 1 expected at"):
         Appraise().read(put(tmp_path, "id,score", "1,2"))
-    with pytest.raises(DataError, match="no batch file of Appraise"):
+    with pytest.raises(DataError, match="is not a batch file of Appraise"):
         Appraise().read(put(tmp_path, "[1, 2]"))
     with pytest.raises(DataError, match="no column to name"):
         Appraise().read(path, Names(score="x"))
