@@ -175,6 +175,59 @@ def test_metrics_as_they_are() -> None:
     assert set(pool.metrics["verdict"]) == {0.0, 1.0}
 
 
+@pytest.mark.parametrize("gap", [np.nan, 0.0, "-"])
+def test_columns_filled_in_with_the_labels_are_no_metrics(gap: Any) -> None:
+    """A second human score agrees with the first where people looked, and is known nowhere else."""
+    table = frame(size=1000, n=100)
+    labelled = table["human"].notna()
+    second = (
+        (table["human"] > 3).map({True: "good", False: "poor"}) if gap == "-" else table["human"]
+    )
+    more = table.assign(second=np.where(labelled, second, gap))
+    alone, made = (fewgold.estimate_mean(t, human="human") for t in (table, more))
+    assert (made.value, made.se) == (alone.value, alone.se)
+    found = read_labelled(more, human="human")
+    assert not [name for name in found.pool.metrics if name.startswith("second")]
+    assert (gap == "-") != ("second" in found.roles.left_out)  # words are only listed if used
+    with pytest.raises(DataError, match="'second' cannot be a metric: filled in for"):
+        fewgold.estimate_mean(more, human="human", metrics=["judge", "second"])
+
+
+@pytest.mark.parametrize("chosen", ["strata:language", "whole:conversation", "chances:rate"])
+def test_a_judge_with_gaps_where_many_rows_were_labelled_stays_a_metric(chosen: str) -> None:
+    """The design explains why labelled rows have more or fewer gaps."""
+    rng = np.random.default_rng(2)
+    table = frame(size=2000, n=2000)
+    french, talks = table["language"] == "fr", table["conversation"]
+    if chosen.startswith("whole"):
+        labelled, gaps = talks.isin(rng.permutation(60)[:20]), talks.isin(rng.permutation(60)[:20])
+    else:
+        gaps, labelled = ~french, rng.random(2000) < np.where(french, 0.5, 0.05)
+    table = table.assign(rate=np.where(french, 0.5, 0.05), judge=table["judge"].mask(gaps))
+    table["human"] = table["human"].where(labelled)
+    found = read_labelled(table, human="human", chosen=chosen)
+    assert {"judge", "judge missing"} <= set(found.pool.metrics)
+
+
+def test_words_in_place_of_gaps() -> None:
+    table = frame()
+    gaps = np.arange(len(table)) % 9 == 0
+    words = table.assign(judge=table["judge"].astype(object).mask(gaps, "timeout"))
+    empty = table.assign(judge=table["judge"].mask(gaps))
+    for metrics in (None, ["judge"]):
+        told, plain = (
+            fewgold.estimate_mean(t, human="human", metrics=metrics) for t in (words, empty)
+        )
+        assert told.value == plain.value
+    found = read_labelled(words, human="human")
+    assert (
+        f"{gaps.sum()} cells of judge without a number, such as 'timeout', are taken as gaps"
+        in (found.notes)
+    )
+    with pytest.raises(DataError, match="must be numbers"):
+        fewgold.estimate_mean(words, human="judge")
+
+
 def test_a_category_of_many_values_is_refused() -> None:
     table = frame()
     table["name"] = [f"n{k}" for k in range(400)]
@@ -236,7 +289,7 @@ def test_labels_of_a_second_table() -> None:
     joined = join_labels(table.drop(columns="human"), rated, "key")
     assert np.array_equal(joined["human"].to_numpy(float), table["human"], equal_nan=True)
     strange = pd.concat([rated, pd.DataFrame({"key": ["zz"], "human": [1.0]})])
-    with pytest.raises(DataError, match="1 of 81 labels belong to rows that are not in the table"):
+    with pytest.raises(DataError, match="1 of 81 labels belongs to rows that are not in the table"):
         join_labels(table.drop(columns="human"), strange, "key")
     with pytest.raises(DataError, match="has more than one label"):
         join_labels(table.drop(columns="human"), pd.concat([rated, rated]), "key")

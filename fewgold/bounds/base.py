@@ -127,7 +127,7 @@ def check_share(upper: float) -> None:
 
 
 def tail_misses(confidence: float, upper: float) -> FloatArray:
-    """Chances to miss below the lower and above the upper end: (2,)."""
+    """Chances of missing below the lower and above the upper end: (2,)."""
     return (1 - confidence) * np.array([1 - upper, upper])
 
 

@@ -384,7 +384,7 @@ def _labelled(
 
     import numpy as np
 
-    from fewgold.chosen import Chosen, read_labelled
+    from fewgold.chosen import Chosen, read_labelled, with_controls
     from fewgold.common.checks import as_limits
     from fewgold.errors import UnknownNameError
     from fewgold.sample import Ratings, Sample
@@ -398,11 +398,17 @@ def _labelled(
     kept = list(dict.fromkeys([*kept, *by]))
     taken = [named["id"], named["document"], named["system"]]
     found = input.understand(
-        read, quiet, **named, need_id=False, other=[c for c in kept if c not in taken]
+        read, True, **named, need_id=False, other=[c for c in kept if c not in taken]
     )
     system, people = _system_of(found), list(found.some_humans())
+    labelled = np.any([found.cells[name].finite for name in people], axis=0)
+    plain = set(found.metrics)
+    found, _ = with_controls(
+        found, labelled, how, named=named["metrics"] is not None, without=[*kept, system]
+    )
+    input.notes(found.notes(), quiet)
     told: dict[str, Any] = {
-        "human": people, "chosen": how, "metrics": [*found.metrics, *found.gappy], "id": found.id,
+        "human": people, "chosen": how, "metrics": list(found.metrics), "id": found.id,
         "document": (how.column if how.how == "whole" else found.document) or "none",
         "system": "none", "texts": list(by),
     }  # fmt: skip
@@ -421,7 +427,8 @@ def _labelled(
         for r in others
     )
     if shared:
-        frame, columns = _filled(found, named)
+        whole = tuple(name for name in found.metrics if name in plain)
+        frame, columns = _filled(replace(found, metrics=whole), named)
         return _compared(frame, {**columns, "sample": first.sample}, settings)
     unused = {
         "--target": settings["target"] == "process", "--unit": settings["unit"] is not None,

@@ -26,8 +26,8 @@ Gaps = Annotated[
     Literal["wait", "at-random", "bounds"],
     described(
         "HOW",
-        "If some chosen segments have no answer: wait (refuse to estimate), at-random (assume they "
-        "are missing at random), bounds (allow them any score; needs --limits).",
+        "If chosen segments have no answer: wait (refuse to estimate), at-random (assume that they "
+        "are missing at random) or bounds (allow them any score; needs --limits).",
     ),
 ]
 
@@ -103,7 +103,7 @@ def opened(
         named = options.named(human=human, metrics=metrics, document=document, texts=texts)
         named |= {"id": None if id == "id" else id}
         if criteria:
-            rated = input.labelled_criteria(
+            rated, beside = input.labelled_criteria(
                 file, criteria, chosen, quiet, labels=labels, on=on, limits=ends, **named
             )
             partial = rated[criteria[0].name]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold.common.arrays import FloatArray
+from fewgold.common.text import counted, verb
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.cells import Column, as_numbers, column_of, is_empty, read_as_sentence
 
@@ -199,6 +200,7 @@ class Reason(Enum):
     CONSTANT = "the same everywhere"
     GAPS = "gaps"
     ODD_CELLS = "cells without a number"
+    LABELLED = "filled in for labelled rows only"
 
 
 @dataclass(frozen=True)
@@ -270,8 +272,13 @@ class Roles:
 
     @property
     def gappy(self) -> list[str]:
-        """Columns that would be metrics if they had no gaps."""
-        return [name for name, why in self.left_out.items() if why.reason is Reason.GAPS]
+        """Columns that would be metrics if they had no gaps, or no words in place of gaps."""
+        return [
+            name
+            for name, why in self.left_out.items()
+            if why.reason is Reason.GAPS
+            or (why.reason is Reason.ODD_CELLS and set(self.cells[name].odd) == {"words"})
+        ]
 
     def notes(self, audience: str = "cli") -> list[str]:
         """What was guessed, left out or filled, in sentences.
@@ -313,7 +320,14 @@ class Roles:
         said = ""
         if not likely and words:
             said = f" {words[0]!r} may be it, but it holds words and not a number in each row."
-        return DataError(f"which column holds the human scores? Name it with {option}{hint}.{said}")
+        return DataError(
+            "which column holds the human scores?",
+            hints={
+                "python": f"Name it{hint}.{said}",
+                "cli": f"Name it with {option}{hint}.{said}",
+                "web": f"Choose it{hint}.{said}",
+            },
+        )
 
     def per_output(self) -> Roles:
         """Merge the rows of several raters into one row per output, with the mean score.
@@ -441,8 +455,14 @@ def roles(
         for role, column in found.items():
             take(role, column)
     if chosen["id"] is None and need_id:
+        listing = ", ".join(names)
         raise DataError(
-            f"cannot tell which column holds the ids. Name it with --id: {', '.join(names)}."
+            "cannot tell which column holds the ids.",
+            hints={
+                "python": f"Name it with id=…: {listing}.",
+                "cli": f"Name it with --id: {listing}.",
+                "web": f"Choose it: {listing}.",
+            },
         )
     take("document", guess_column(free(), DOCUMENT_NAMES))
     take("system", guess_column(free(), SYSTEM_NAMES))
@@ -549,7 +569,14 @@ def as_controls(
             categories.append(name)
             continue
         known = column.finite
-        if column.odd or not known.any():
+        if set(column.odd) == {"words"}:
+            words = column.odd["words"]
+            example = str(found.table[name].iloc[words[0]])
+            notes.append(
+                f"{counted(len(words), 'cell')} of {name} without a number, such as {example!r}, "
+                f"{verb(len(words), 'are')} taken as gaps"
+            )
+        elif column.odd or not known.any():
             what = _odd(column, found.cells) if column.odd else "no number"
             raise DataError(f"the metric {name!r} cannot be used: {what}.")
         if (column.values[known] == column.values[known][0]).all():
@@ -769,7 +796,7 @@ def _odd(column: Column, cells: Mapping[str, Column]) -> str:
     example = f", such as {str(frame[column.name].iloc[rows[0]])!r}"
     if sort in ("decimal-comma", "thousands"):
         return f"commas that may be decimal or not{example}: write points"
-    return f"{len(rows)} not a number{example}"
+    return f"{len(rows)} not a number{example}: empty such cells"
 
 
 def _counts(values: Any) -> bool:

@@ -274,7 +274,9 @@ def ratings_for_delay(
     True
     """
     if not delay >= 1:
-        raise DataError(f"the delay must be at least 1, the first worse batch; got {delay!r}.")
+        raise DataError(
+            f"the delay must be at least 1 (an alarm at the first worse batch); got {delay!r}."
+        )
     most = _MOST if size is None else size
 
     def late(n: int) -> float:

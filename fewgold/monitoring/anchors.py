@@ -92,8 +92,8 @@ class Drift:
             )
         return (
             " ".join(
-                f"{name} has drifted: by {_signed(row['change'])} at {row['batch']}, on the same items "
-                f"as in {self.reference}."
+                f"{name} has drifted: by {_signed(row['change'])} at {row['batch']}, on the same "
+                f"items as in {self.reference}."
                 for name, row in first.items()
             )
             + late

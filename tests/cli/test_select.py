@@ -222,7 +222,7 @@ def test_guesses_that_are_not_made() -> None:
         "seg_no": "numbers the rows",
         "flat": "the same everywhere",
         "gaps": "1 gap",
-        "inf": "1 not a number, such as 'inf'",
+        "inf": "1 not a number, such as 'inf': empty such cells",
     }
 
 

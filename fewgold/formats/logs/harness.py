@@ -188,7 +188,7 @@ class OpenAIEvals(LogFormat):
         return "spec" in keys and isinstance(at(file.first, "spec", "run_id"), str)
 
     def read(self, file: LogFile) -> EvalLog:
-        """One output for each sample: what was sampled first, and matches and metrics of it."""
+        """Read one output per sample: its first completion, with its matches and metrics."""
         found = Gathered(self)
         system = ""
         events: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
