@@ -105,7 +105,8 @@ def log_evidence(log_e: FloatArray, weights: FloatArray) -> FloatArray:
     before = np.full(np.shape(log_e)[:-1], -np.inf)
     for t in range(np.shape(log_e)[-1]):
         before = np.logaddexp(before, start[t])
-        before = np.where(np.isneginf(before), before, before + log_e[..., t])
+        bare = np.isneginf(before)  # no weight: not even certain evidence counts
+        before = np.where(bare, before, np.where(bare, 0.0, before) + log_e[..., t])
         out[..., t] = before
     return out
 
