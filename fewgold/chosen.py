@@ -355,7 +355,7 @@ def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> Flo
     for k, name in enumerate(people):
         column = column_of(frame[name], name)
         odd = [row for rows in column.sorts.values() for row in rows]
-        if odd or not column.numeric:
+        if odd or not (column.numeric or column.blank.all()):
             cells = frame[name].tolist()
             first = min(odd) if odd else next(k for k, v in enumerate(cells) if not is_gap(v))
             raise DataError(
