@@ -323,6 +323,22 @@ def test_designs_are_public() -> None:
     assert len(table) == 5
 
 
+def test_designs_take_labels() -> None:
+    numbered = Design.stratified([0, 1, 0], [30, 10])
+    labelled = Design.stratified(["de", "fr", "de"], {"de": 30, "fr": 10})
+    assert labelled.weights.tolist() == numbered.weights.tolist() == [0.375, 0.25, 0.375]
+    talks = Design.clusters(["x", "y", "x"], 10, 40)
+    assert talks.units is not None and talks.units.tolist() == [0, 1, 0]
+    assert talks.inclusion.tolist() == [0.2] * 3
+    for wrong in (
+        lambda: Design.simple(10, 9), lambda: Design.stratified([0, 0], [1]),
+        lambda: Design.stratified(["de", "is"], {"de": 30}), lambda: Design.of_chances([0.0], 9),
+        lambda: Design.clusters(["x", "y"], 1, 40),
+    ):  # fmt: skip
+        with pytest.raises(FewgoldError):
+            wrong()
+
+
 def load_pool() -> fewgold.Pool:
     return fewgold.Pool(ids=np.arange(30), metrics={"judge": np.arange(30.0)})
 
