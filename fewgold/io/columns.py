@@ -449,7 +449,13 @@ def roles(
             take(role, column)
     if chosen["id"] is None and need_id:
         raise DataError(
-            f"cannot tell which column holds the ids. Name it with --id: {', '.join(names)}."
+            f"cannot tell which column holds the ids. Name it with --id: {', '.join(names)}.",
+            hints={
+                "cli": "If none does, number the rows first: fewgold doctor prints a command for "
+                "that.",
+                "python": "If none does, number the rows first: frame.insert(0, 'id', "
+                "range(len(frame))).",
+            },
         )
     take("document", guess_column(free(), DOCUMENT_NAMES))
     take("system", guess_column(free(), SYSTEM_NAMES))
