@@ -20,7 +20,7 @@ FOLDER = ROOT / "docs" / "reference" / "schemas"
 PAGE = ROOT / "docs" / "reference" / "json.md"
 GOLDEN = ROOT / "tests" / "golden" / "commands"
 
-#: What keys mean that several commands have.
+#: What keys mean; `command.key` where a key of one command means something else.
 MEANINGS = {
     "value": "the estimated score of all segments",
     "se": "its standard error",
@@ -97,12 +97,171 @@ MEANINGS = {
     "kind": "the kind of file, plan or promise",
     "rhat": "worst R-hat of the chains",
     "ess": "effective number of draws",
+    "settled": "number of segments that were settled by this command",
+    "differ": "segments whose raters differ by at least this much are listed",
+    "adjudication": "whether a settled score replaces those of the raters, or joins them",
+    "queue": "one record per segment on which raters differ",
+    "adjudicate.left": "number of segments still to settle",
+    "metric": "the metric or judge that was used",
+    "pairs": "how the rated items were chosen: sample or calibration",
+    "preferences.pairs": "number of pairs",
+    "comparisons": "each pair of systems: difference, probability (first is better), p, level",
+    "control_gain": "share of the variance of differences that metrics removed",
+    "data": "name of the data",
+    "system": "the system that was scored",
+    "truth": "the true score, which only made-up data have",
+    "study": "the result of one study",
+    "error": "estimate minus truth",
+    "holds_truth": "whether the interval contains the truth",
+    "typical_error": "mean distance of the estimate from the truth over the repetitions",
+    "typical_error_random": "the same for the plain mean of a random sample",
+    "worth": "number of plain random ratings that would have the same error",
+    "demo.saved": "share of the ratings saved, compared with plain random ones",
+    "report.saved": "plain random ratings with the same standard error, and how many were saved",
+    "intervals": "one record per kind of interval: how often it holds, and its half-width",
+    "path": "the file",
+    "plain_mean_se": "standard error of the plain mean",
+    "plain_mean_low": "lower end of the interval of the plain mean",
+    "plain_mean_high": "upper end of the interval of the plain mean",
+    "interval_label": "how the interval was made, and what it promises",
+    "adequate": "the cut of human scores that defines adequate, if any",
+    "export.what": "what was written, such as unrated",
+    "report.what": "what the score is, such as mean human score",
+    "looks": "number of looks that the promise covers",
+    "size": "number of segments in the pool",
+    "label": "how the interval was made, and what it promises",
+    "of": "what the score is: the mean, or the mean of one batch",
+    "advice": "what to do while the answer is not known",
+    "imports": "one record per file that was read",
+    "stored": "number of new answers that were stored",
+    "adopted": "number of answers set aside earlier that now count",
+    "slices": "columns kept for slices, or one record per slice",
+    "question": "the question that raters see",
+    "by": "columns that define slices or batches",
+    "against": "columns that the judge's errors were compared with",
+    "judge_verdict": "whether people and metrics still agree, in one sentence",
+    "judge_alarm": "the alarm about the metrics, or null if there is none",
+    "drop": "the smallest drop that matters",
+    "baseline": "what batches are compared with",
+    "growing": "whether each batch is compared with all earlier ones",
+    "baseline_value": "score of the baseline",
+    "baseline_se": "standard error of the baseline",
+    "reference": "the score that the alarm compares with",
+    "false_alarms": "what is promised about false alarms: rate, looks, average_run",
+    "promise": "what is promised, in one sentence",
+    "line_kind": "what the intervals of all batches are: guaranteed or approximate",
+    "line_promise": "what the intervals of batches promise, in one sentence",
+    "unit_sd": "standard deviation of a rating, corrected by the metrics",
+    "next": "how many ratings the next batch should get",
+    "plan": "how late an alarm would be, by ratings per batch",
+    "drift": "whether a judge has changed, by the anchor set",
+    "rows": "one record per metric, system and kind of rate or threshold",
+    "plan.goal": "what is to be reached: half_width, difference or tolerance",
+    "status.goal": "the tolerance, the half-width so far, and roughly how many ratings it takes",
+    "source": "what the plan is based on",
+    "have": "number of ratings that exist already",
+    "best": "the best split of the budget",
+    "humans_alone": "what people alone would reach with the budget",
+    "formula": "the split by a large-sample formula",
+    "pays": "whether the metric is worth its cost",
+    "saving": "share of the variance that the metric removes, compared with people alone",
+    "information": "K, the squared correlation of metric and human labels",
+    "break_even": "cost of a metric rating below which it pays, as a share of a human rating",
+    "cost_ratio": "cost of a metric rating, as a share of a human rating",
+    "a": "name of the first system",
+    "b": "name of the second system",
+    "preferences": "shares of pairs for A, tie and B: by people, by judges, and corrected",
+    "probability_better": "probability that the first system wins more pairs than the second",
+    "gain": "share of the variance that the judges removed",
+    "left_out": "number of segments left out because a score is missing",
+    "orders": "number of random orders of the documents",
+    "resample": "what the bootstrap draws: segments or documents",
+    "relative": "whether standard deviations are divided by the mean",
+    "x_i": "number of documents at which the tangent for x_min touches the curve",
+    "epsilon": "slope below which the curve counts as flat, for x_max",
+    "curves": "mean and standard deviation for each score, system and number of documents",
+    "fits": "the fitted curves, with x_min and x_max",
+    "clusters": "how alike the segments of a document are: icc and deff",
+    "ranks": "how often systems are in their final order, by number of documents",
+    "needed": "number of documents for the half-width that was asked for",
+    "schema": "version of this record",
+    "estimate": "the estimate: value, se, interval and the rest",
+    "weighted": "the score for another mix, if one was asked for",
+    "ratings_needed": "number of further ratings for the tolerance, roughly",
+    "seeds": "seeds of the draws",
+    "weights": "spread of the weights, and what it costs",
+    "correlations": "correlation of each metric with human scores",
+    "sample_and_pool": "mean of each metric in the sample and in the pool",
+    "strata": "one record per stratum, if there are any",
+    "pulls": "the most influential segments",
+    "estimators": "what other estimators would have said",
+    "report.answers": "number of segments without an answer, and of answers for other segments",
+    "status.answers": "number of answers that count",
+    "agreement": "how well raters agree",
+    "any_raters": "the error for any raters like these",
+    "methods": "a paragraph for the methods section",
+    "references": "the papers behind the methods",
+    "commands": "the commands that repeat the study",
+    "contents": "every table and figure of the paper, and whether it was reproduced",
+    "disagreements": "figures that differ from the printed ones, with the cause",
+    "unexplained": "figures that differ without a known cause",
+    "tables": "the tables, by name",
+    "roc.rule": "how the threshold was chosen",
+    "rule": "the stopping rule",
+    "heterogeneity": "how much metrics differ between systems",
+    "rated_before": "number of ratings from earlier waves",
+    "cost": "cost of the chosen segments, if costs are known",
+    "pool_cost": "cost of the whole pool, if costs are known",
+    "sheet": "the sheet for the raters",
+    "fingerprint": "fingerprint of the pool, by which a changed table is noticed",
+    "step": "ratings per step, for strategies that learn from each rating",
+    "in_order": "whether rows are in random order, for fewgold stop",
+    "engine": "what read the pool",
+    "wave": "number of the wave",
+    "budget": "number of segments that were asked for",
+    "ids": "ids of the chosen segments",
+    "name": "name of the campaign",
+    "instructions": "instructions for raters, in Markdown",
+    "ends": "labels of the two ends of the scale",
+    "side_by_side": "the two columns of outputs that raters compare, if any",
+    "shown": "what raters see besides texts",
+    "each": "number of raters per segment",
+    "repeats": "which answer counts if a rater gives several",
+    "among": "how the scores of several raters are combined",
+    "settings.changed": "settings that were changed by this command",
+    "status.changed": "number of segments that a rater scored twice, differently",
+    "cells": "one record per pool, strategy and budget",
+    "incomplete": "number of segments with fewer raters than asked for",
+    "set_aside": "number of answers that do not count, by reason",
+    "adoptable": "number of these whose segments have been sampled since",
+    "rejected": "number of rows that could not be read",
+    "open": "whether answers are missing or the goal is not reached",
+    "mean": "plain mean of the ratings",
+    "stopped_after": "number of ratings that were enough, or null",
+    "more_low": "lower end of the range for the number of further ratings",
+    "more_high": "upper end of that range",
+    "in_sheet": "number of segments in the sheet",
+    "rule_kind": "guaranteed or approximate",
+    "checks": "one record per attention check",
+    "timed": "number of answers whose time is known",
+    "seconds_per_cost": "seconds of rating per unit of cost",
+    "seconds_left": "seconds that the unrated segments will take, roughly",
+    "held": "segments that somebody opened and has not answered",
+    "agreement_note": "why agreement could not be measured, if so",
+    "handed_on": "number of segments that were released",
+    "known_answers": "number of known answers that were read",
+    "check_every": "an attention check comes after this many answers",
+    "second": "share of the segments that get one more rater",
+    "hold": "seconds for which an opened segment is reserved",
+    "practice": "number of practice items",
+    "practice_items": "number of practice items that were chosen",
 }
 
 INTRODUCTION = """
-With `--json` a command prints one JSON object on standard output and nothing else. Notes go
-to standard error, and `-q` silences them. Unknown numbers are `null`, never NaN. Keys are stable:
-they are removed only as CONTRIBUTING.md describes, but new keys may be added.
+This page is for scripts and coding agents that run fewgold. With `--json` a command prints one
+JSON object on standard output and nothing else. Notes go to standard error, and `-q` silences
+them. Unknown numbers are `null`, never NaN. Keys are stable: they are removed only as
+CONTRIBUTING.md describes, but new keys may be added.
 
 Each command below has a JSON Schema in the folder `docs/reference/schemas`. `datasets` and `serve`
 also print JSON, but have no schema yet. The schemas are generated from the results that the tests
@@ -162,17 +321,21 @@ def schemas() -> dict[str, dict[str, Any]]:
         name: {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": f"fewgold {name} --json",
-            **described(schema_of(values)),
+            **described(name, schema_of(values)),
         }
         for name, values in sorted(found.items())
     }
 
 
-def described(schema: dict[str, Any]) -> dict[str, Any]:
-    """With what keys mean, as far as several commands share them."""
-    for name, inner in schema.get("properties", {}).items():
-        if name in MEANINGS:
-            inner["description"] = MEANINGS[name]
+def meaning(command: str, key: str) -> str:
+    """What a key means in the results of a command."""
+    return MEANINGS.get(f"{command}.{key}") or MEANINGS[key]
+
+
+def described(command: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """With what keys mean."""
+    for key, inner in schema.get("properties", {}).items():
+        inner["description"] = meaning(command, key)
     return schema
 
 
@@ -185,7 +348,7 @@ def page(found: dict[str, dict[str, Any]]) -> str:
         for key, inner in schema.get("properties", {}).items():
             kinds = inner["type"] if isinstance(inner["type"], list) else [inner["type"]]
             mark = "" if key in required else " (not always)"
-            lines.append(f"| `{key}`{mark} | {' or '.join(kinds)} | {MEANINGS.get(key, '')} |")
+            lines.append(f"| `{key}`{mark} | {' or '.join(kinds)} | {meaning(name, key)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -23,8 +23,8 @@ class HalfSlope(Estimator):
     def estimate(self, ratings):
         z = ratings.sample.standardised()[..., 0, :]
         y, x = np.moveaxis(ratings.sample.design.scatter(np.stack([ratings.scores, z], -2)), -2, 0)
-        force = (x * x).sum(-1)
-        beta = 0.5 * (x * y).sum(-1) / np.where(force > 0, force, 1.0) * (ratings.n > 3)
+        spread = (x * x).sum(-1)
+        beta = 0.5 * (x * y).sum(-1) / np.where(spread > 0, spread, 1.0) * (ratings.n > 3)
         rest = ratings.scores - beta[..., None] * z
         return LinearEstimate(0 * beta, rest, ratings, self.bound, "half-slope", tuned=True)
 

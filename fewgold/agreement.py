@@ -392,8 +392,8 @@ def _notes(raters: int, score: FloatArray, per: IntArray, found: Components) -> 
         )
     elif found.circles > 1:
         notes.append(
-            f"raters fall into {found.circles} sets that share no segment with each other: levels "
-            "can be compared within a set only"
+            f"raters fall into {found.circles} sets that share no segment with each other: "
+            "levels can be compared only within a set"
         )
     if (per > 1).any() and np.isnan(found.residual):
         notes.append("too few segments are shared to estimate the variances of segments and raters")

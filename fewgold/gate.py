@@ -164,7 +164,7 @@ class Gate:
         return made
 
     def to_frame(self) -> pd.DataFrame:
-        """One row."""
+        """The gate as a dataframe of one row."""
         import pandas as pd
 
         flat = {k: v for k, v in self.to_dict().items() if not isinstance(v, list)}

@@ -181,7 +181,7 @@ class History:
     def spread(self, pool: Pool) -> FloatArray:
         """The expected spread of each segment by its metrics: ``Chances(history.spread)``.
 
-        For a pool on disk, where only the candidates are predicted, a history offers nothing else.
+        For a pool on disk only this is available, since only the candidates are predicted.
         """
         informed = replace(self, same_segments=False).inform(pool)
         assert informed.spread is not None

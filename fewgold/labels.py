@@ -131,7 +131,7 @@ def for_target(
         raise DesignError(
             "worst-case bounds for unrated segments are available for the pool only. For a new "
             "test set "
-            "(target 'process') have them rated, or take them as missing at random."
+            "(target 'process') have them rated, or treat them as missing at random."
         )
     return made.for_process()
 
@@ -155,7 +155,7 @@ def looks_chosen(found: Labelled) -> tuple[str, ...]:
         if row["kind"] == "documents":
             what = "are clustered by document"
         elif row["kind"] == "order":
-            what = f"stand {'later' if more else 'earlier'} in the table"
+            what = f"come {'later' if more else 'earlier'} in the table"
         elif "=" in row["known"] or row["known"].endswith(" missing"):
             rated, unrated = (f"{100 * row[k]:.0f} %" for k in ("rated", "unrated"))
             what = f"have {row['known']} in {rated}, the others in {unrated}"

@@ -114,7 +114,7 @@ class PartialRatings:
         sample, limits = self.sample, as_limits(self.limits)
         if sample.indices.ndim != 1:
             raise DesignError(
-                "gaps are handled for one study at a time, since each has its own. Take one draw "
+                "gaps are handled for one study at a time, since each has its own. Use one draw "
                 "of the batch, with sample.draw(k)."
             )
         scores = _as_scores(sample, self.scores)
@@ -253,7 +253,7 @@ class PartialRatings:
             if row["kind"] == "documents":
                 what = "are clustered by document"
             elif row["kind"] == "order":
-                what = f"stand {'later' if larger else 'earlier'} in the list"
+                what = f"come {'later' if larger else 'earlier'} in the list"
             else:
                 size = f"by {abs(row['difference']):.2g} standard deviations"
                 what = f"have {'higher' if larger else 'lower'} {row['known']}, {size}"

@@ -34,8 +34,8 @@ def lacks_documents() -> DataError:
     return DataError(
         "this needs documents, and the pool has none.",
         hints={
-            "python": "Name their column (document=…), or take another strategy.",
-            "cli": "Name their column with --document, or take another strategy.",
+            "python": "Name their column (document=…), or use another strategy.",
+            "cli": "Name their column with --document, or use another strategy.",
             "web": "Choose their column, or another strategy.",
         },
     )
@@ -46,8 +46,8 @@ def lacks_metrics() -> DataError:
     return DataError(
         "this needs automatic metrics, and the pool has none.",
         hints={
-            "python": "Name their columns (metrics=[…]), or take another strategy.",
-            "cli": "Name their columns with --metrics, or take another strategy.",
+            "python": "Name their columns (metrics=[…]), or use another strategy.",
+            "cli": "Name their columns with --metrics, or use another strategy.",
             "web": "Choose their columns, or another strategy.",
         },
     )
@@ -278,7 +278,7 @@ class Pool:
         return cls.from_table(io.read_table(path), **columns)
 
     def take(self, rows: IntArray) -> Pool:
-        """The pool restricted to ``rows``. A metric may be constant there, and that is fine."""
+        """The pool restricted to ``rows``. A metric may be constant there."""
         part = object.__new__(Pool)
         part._set(
             ids=self.ids[rows],

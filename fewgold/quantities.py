@@ -126,7 +126,7 @@ class DomainEstimate(LinearEstimate):
         )
 
     def _process_variance(self) -> tuple[float, float, str]:
-        """Variance of the pool's own mean, its degrees of freedom, and what is new."""
+        """Variance of the pool's own mean, its degrees of freedom, and what would be new."""
         assert self.omega is not None
         sample, y, w = self.ratings.sample, self.ratings.scores, self.design.weights
         pool, rows, own = sample.pool, sample.indices, self.omega / self.omega.sum()
@@ -216,10 +216,14 @@ def weighted_mean(
     sample = ratings.sample
     omega = _weights(sample, weights)
     made = estimator.estimate(ratings)
+    if isinstance(made, LinearEstimate) and made.beside_weights:
+        # What the weight explains would be missing from the predictions for a part of the pool.
+        alone = replace(sample, design=replace(sample.design, metrics_only=True))
+        made = estimator.estimate(replace(ratings, sample=alone))
     if not isinstance(made, LinearEstimate):
         raise DataError(
             f"{estimator.name} gives a posterior for the whole pool only, not for parts of it. "
-            "Take a linear estimator such as ridge or mean.",
+            "Use a linear estimator such as ridge or mean.",
             hints={
                 "python": "For slices of 0 and 1 use fewgold.bayes.success_rates.",
                 "cli": "For slices of 0 and 1 use fewgold alpha --by.",

@@ -218,8 +218,8 @@ def with_uniform(sampler: Sampler, uniform: float) -> Sampler:
         raise DesignError(
             f"{sampler.name} draws every segment with the same chance, so there is nothing to mix.",
             hints={
-                "python": f"Leave out uniform=, or take one of {', '.join(names)}.",
-                "cli": f"Leave out --uniform, or take --strategy {UNEVEN}.",
+                "python": f"Leave out uniform=, or use one of {', '.join(names)}.",
+                "cli": f"Leave out --uniform, or use --strategy {UNEVEN}.",
             },
         )
     return cast("Sampler", replace(cast("Any", sampler), chances=replace(chances, uniform=uniform)))

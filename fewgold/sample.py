@@ -213,7 +213,7 @@ class Sample:
 
         if self.indices.ndim != 1:
             raise DataError(
-                "a batch of draws does not fit in one table. Take one draw: sample.draw(k)."
+                "a batch of draws does not fit in one table. Use one draw: sample.draw(k)."
             )
         pool, rows = self.pool, self.indices
         columns: dict[str, Any] = {"id": pool.ids[rows]}

@@ -160,11 +160,12 @@ def load_shared(path: str | Path | sheets.Record, pool_path: str | Path | None =
     if "systems" not in record:
         raise DataError(
             "this sheet holds one system only. Get its score with fewgold estimate. To compare "
-            "systems, select segments with --shared."
+            "systems, select segments for all of them: fewgold select --shared."
         )
     table = sheets.pool_table(record, pool_path)
     with sheets.intact(record.path):
         columns = dict(record["pool"]["columns"])
+        table = sheets.as_recorded(table, columns)  # with ids made of several columns
         pool = sheets.with_added(build_joint_pool(table, columns), record["pool"].get("added"))
         sample = sheets.load_sample(record, pool)
         key = {row["id"]: (row["segment"], row["system"]) for row in record["systems"]["rows"]}
@@ -204,7 +205,10 @@ def read_shared(
         twice = sorted(i for i, count in Counter(found).items() if count > 1)
         refuse(
             "occur more than once", twice,
-            "Keep one row of each; for several raters name the column with the rater (--rater).",
+            {
+                "python": "Keep one row of each; for several raters name their column (rater=…).",
+                "cli": "Keep one row of each; for several raters name their column (--rater).",
+            },
         )  # fmt: skip
     if not gaps:
         empty = sheet[wanted].map(io.is_gap).all(axis=1)
@@ -212,7 +216,10 @@ def read_shared(
         refuse(
             f"of {len(shared.key)} outputs are not rated",
             [i for i in shared.key if i not in rated],
-            "Rate them all, or, if some are missing at random, use --rated-only.",
+            {
+                "python": "Rate them all, or, if some are missing at random, use gaps=True.",
+                "cli": "Rate them all, or, if some are missing at random, use --rated-only.",
+            },
         )
     roles = shared.columns
     kept = [roles["id"], roles["system"], roles.get("document"), *(roles.get("metrics") or ())]

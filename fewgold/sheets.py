@@ -245,7 +245,7 @@ def save_sample(
     path
         A ``.csv`` or ``.tsv`` file; ``-`` is CSV on standard output, and then ``design`` is needed.
     strategy
-        Name of the strategy that will estimate, such as ``docs-balanced+ridge``.
+        Name of the strategy that will make the estimate, such as ``docs-balanced+ridge``.
     columns
         The roles of the pool's columns, as in `Pool.from_table`, to build the pool again.
     pool_path
@@ -269,8 +269,8 @@ def save_sample(
     history
         The file of earlier ratings that gave the expected spread, for `commands`.
     uniform, chances
-        The share of equal chances in a mixture with uneven ones, if given, for top-ups; and a
-        sentence for reports on where the chances come from.
+        With uneven chances: the share of equal chances, if set, which top-ups use again; and a
+        sentence for reports that says where the chances come from.
     table
         The pool itself, by column, if it does not come from a file.
     criteria
@@ -283,7 +283,8 @@ def save_sample(
     name = str(path)
     if name == "-" and design is None:
         raise DataError(
-            "with the sheet on standard output, name the file for the design (--design)."
+            "with the sheet on standard output, the design needs a file of its own.",
+            hints={"python": "Name it with design=….", "cli": "Name it with --design FILE."},
         )
     if name != "-" and not name.lower().endswith((".csv", ".tsv")):
         raise DataError(f"the sheet must be a .csv or .tsv file; got {name!r}.")
@@ -445,7 +446,8 @@ def check_header(names: Sequence[str]) -> None:
     if double is not None:
         raise DataError(
             f"the sheet would have two columns named {double!r}. Rename the text column, or "
-            "choose another name for the score with --score-column."
+            "choose another name for the score.",
+            hints={"python": "See score=….", "cli": "See --score-column."},
         )
 
 
@@ -483,8 +485,11 @@ def read_record(path: str | Path | Record) -> Record:
         if sheet != str(path) and not Path(sheet).exists():
             raise DataError(f"there is no file {sheet!r}.") from None
         raise DataError(
-            f"there is no design file {str(path)!r}. It is written next to the sample; restore "
-            "it, or give its path with --design."
+            f"there is no design file {str(path)!r}. It is written next to the sheet.",
+            hints={
+                "python": "Restore it, or give its path with design=….",
+                "cli": "Restore it, or give its path with --design.",
+            },
         ) from None
     except ValueError as error:
         raise DataError(f"{str(path)!r} is not a design file: {error}.") from None
@@ -604,11 +609,17 @@ def pool_table(
 
             return pd.DataFrame(held)
         if pool_path is None and stored is None:
-            raise DataError("the pool came from standard input. Give its file with --pool.")
+            raise DataError(
+                "the pool came from standard input, so it cannot be read again.",
+                hints={"python": "Give it with pool=….", "cli": "Give its file with --pool."},
+            )
         place = record.path.parent / stored if pool_path is None else pool_path
         gone = not (Path(place).exists() or formats.is_tree_of_pair(Path(place)))
         if str(place) != "-" and gone:
-            raise DataError(f"the pool is no longer at {str(place)!r}. Give its path with --pool.")
+            raise DataError(
+                f"the pool is no longer at {str(place)!r}.",
+                hints={"python": "Give it with pool=….", "cli": "Give its path with --pool."},
+            )
         return open_table(place, tell)
 
 
@@ -668,10 +679,14 @@ def read_partial(
     columns = [score] if isinstance(score, str) else list(score)
     for name in [id, *columns]:
         if name not in frame.columns:
-            option = "--id" if name == id else "--human"
+            option = "id" if name == id else "human"
             raise DataError(
                 f"{str(path)!r} has no column {name!r}. It has "
-                f"{', '.join(map(str, frame.columns))}. Name the right one with {option}."
+                f"{', '.join(map(str, frame.columns))}.",
+                hints={
+                    "python": f"Name the right one with {option}=….",
+                    "cli": f"Name the right one with --{option}.",
+                },
             )
     frame = frame[~frame.map(io.is_empty).all(axis=1)]  # spreadsheets leave empty rows behind
     position = {alias(sample.pool.fingerprint, str(i)): k for k, i in enumerate(sample.ids)}
@@ -713,8 +728,12 @@ def score_columns(record: Mapping[str, Any], human: Sequence[str] = ()) -> list[
     if criteria := criteria_of(record):
         names = ", ".join(c.name for c in criteria)
         raise DataError(
-            f"this sheet has several criteria ({names}). Choose one with --human NAME; fewgold "
-            "estimate and fewgold report take all of them."
+            f"this sheet has several criteria ({names}).",
+            hints={
+                "python": "Choose one with human=…, or read all of them with read_criteria.",
+                "cli": "Choose one with --human NAME; fewgold estimate and fewgold report take all "
+                "of them.",
+            },
         )
     return [record["score_column"]]
 
@@ -746,8 +765,8 @@ def read_criteria(
             if criterion.name not in before:
                 raise DataError(
                     f"this sheet continues another one, whose ratings of {criterion.name!r} are "
-                    "not in the design file. Estimate the criterion that it continues, with "
-                    "--human."
+                    "not in the design file. Estimate only the criterion that it continues.",
+                    hints={"python": "Name it with human=….", "cli": "Name it with --human."},
                 )
             scores = np.array(before[criterion.name], dtype=np.float64)
             drawn = replace(sample, given=Ratings(sample.given.sample, scores, known.limits))
@@ -765,12 +784,16 @@ def mean_of_known(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
 
 
-_UNRATED = (
-    "Rate every segment of the sample: leaving some out biases the estimate. If they will stay "
-    "unrated, choose how to treat them with --gaps; if rating stopped early on purpose, use "
-    "fewgold stop."
-)
-_TWICE = "Keep one row of each; with several raters, give each a column (--human a,b)."
+_RATE_ALL = "Rate every segment of the sample: leaving some out biases the estimate. "
+_UNRATED = {
+    "python": _RATE_ALL + "If they will stay unrated, see fewgold.missing.",
+    "cli": _RATE_ALL + "If they will stay unrated, choose how to treat them with --gaps; if rating "
+    "stopped early on purpose, use fewgold stop.",
+}
+_TWICE = {
+    "python": "Keep one row of each; with several raters, give each a column (human=['a', 'b']).",
+    "cli": "Keep one row of each; with several raters, give each a column (--human a,b).",
+}
 _MANGLED = (
     "Did a spreadsheet rewrite the ids (leading zeros, dates)? Or is it another sample's file?"
 )

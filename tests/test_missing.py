@@ -524,10 +524,10 @@ def test_gaps_by_document_and_at_the_end_are_found():
     told = " ".join(partial.findings())
     assert "are clustered by document" in told
     # The first of a random order are a random sample; of any other they are not.
-    assert "stand later in the list" not in told
+    assert "come later in the list" not in told
     line = replace(sample, design=replace(sample.design, kind="systematic"))
     told = " ".join(PartialRatings(line, scores).findings())
-    assert "unrated segments stand later in the list" in told
+    assert "unrated segments come later in the list" in told
 
 
 def test_a_bare_pool_and_no_gaps_can_be_diagnosed():

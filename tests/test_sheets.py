@@ -209,7 +209,7 @@ def test_where_it_can_be_written(pool: Pool, tmp_path: Path) -> None:
         save(draw(pool), tmp_path / "none" / "a.csv")
     with pytest.raises(DataError, match=r"\.csv or \.tsv"):
         save(draw(pool), tmp_path / "a.xlsx")
-    with pytest.raises(DataError, match="name the file for the design"):
+    with pytest.raises(DataError, match=r"a file of its own\. Name it with design="):
         save(draw(pool), Path("-"))
     batch = registry.strategy("random+mean").select(pool, 5, draws=3, rng=0)
     with pytest.raises(DataError, match="batch of draws"):

@@ -140,7 +140,7 @@ _FLOOR = 1e-11  # share of the highest density that may remain at the ends of a 
 def batch_quantiles(
     shape: Shapes, rates: tuple[float, float] | None, p: FloatArray, sums: bool
 ) -> tuple[FloatArray, BoolArray]:
-    """Quantiles at p (q,) of the posteriors with shapes (n,): (n, q), and which are done.
+    """Quantiles at p (q,) of the posteriors with shapes (n,): (n, q), and which were computed.
 
     ``sums`` uses the mixture if rates are known, or if there are very many ratings.
     """

@@ -259,7 +259,7 @@ def _place_of_mass(
 
 
 def singular(power: ArrayLike) -> BoolArray:
-    """Whether a density like x^(power − 1) matters near 0 and is not a polynomial in ω."""
+    """Whether a density like x^(power − 1) has mass near 0 and is not a polynomial in ω."""
     twice = 2 * np.asarray(power, dtype=np.float64)
     return np.asarray((twice < 16) & (twice != np.round(twice)))
 

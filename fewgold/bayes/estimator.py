@@ -463,8 +463,8 @@ class BinaryPosterior(Estimator):
         if self.target == "process" or self.pairs == "calibration":
             raise FewgoldError(
                 "bounds other than 'equal' and 'hdi' only work for the share of this test set, "
-                f"with ratings that are a sample of it; got target={self.target!r} and "
-                f"pairs={self.pairs!r}."
+                f"with ratings that are a sample of it; got the target {self.target!r} and the "
+                f"pairs {self.pairs!r}."
             )
 
     @property
@@ -544,14 +544,14 @@ class BinaryPosterior(Estimator):
     def _check_plain(self, what: str) -> None:
         if self.pairs == "calibration":
             raise FewgoldError(
-                f"pairs='calibration' needs exactly one metric, cut into 0 and 1; got {what}."
+                f"a calibration set needs exactly one metric, cut into 0 and 1; got {what}."
             )
 
     def _check_calibration(self, found: Counted) -> None:
         if found.effective is not None:
             raise DesignError(
-                "pairs='calibration' says that the rated segments were chosen by class, but "
-                "this sample was drawn by documents or with unequal chances. Leave out pairs= "
+                "the pairs 'calibration' mean that the rated segments were chosen by class, but "
+                "this sample was drawn by documents or with unequal chances. Leave out the pairs "
                 "(it is a sample of the pool), or give the ratings as a simple sample."
             )
 
@@ -619,12 +619,12 @@ class BinaryPosterior(Estimator):
     def _in_parts(
         self, ratings: Ratings, adequate: BoolArray, metric: str
     ) -> tuple[Posterior, Counted, str, tuple[str, ...]]:
-        """A 0/1 judge without a verdict on some segments, with informative priors of its rates."""
+        """The posterior if a 0/1 judge lacks verdicts and its rates have informative priors."""
         assert self.priors is not None
         if self.target == "process":
             raise FewgoldError(
                 f"{metric} has no value for some segments; in that case priors of ρ and η work "
-                "only for the share of this test set: leave out target='process', or the priors."
+                "only for the share of this test set: leave out the target 'process' or the priors."
             )
         gaps = self._gaps(ratings, metric)
         assert gaps is not None

@@ -410,7 +410,7 @@ class Mixtures:
 
     @cached_property
     def _padded(self) -> tuple[FloatArray, FloatArray]:
-        """(a0 + s) W(s) and C(s) with a column more on either side, for all components beyond."""
+        """(a0 + s) W(s) and C(s) with one more column on either side, for all components beyond."""
         a = (self.a0 + self.first)[:, None] + np.arange(self.mass.shape[1])
         slopes = np.pad(self.mass * a, ((0, 0), (1, 1)))
         sums = np.pad(np.pad(self._below, ((0, 0), (1, 0))), ((0, 0), (0, 1)), "edge")

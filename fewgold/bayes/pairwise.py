@@ -155,7 +155,7 @@ def preferences(
     target: str = "pool",
     prior: float = 1.0 / 3.0,
 ) -> Preferences:
-    """Correct a judge's preferences by the pairs that people judged too.
+    """Correct a judge's preferences, using the pairs that people judged too.
 
     Parameters
     ----------

@@ -280,8 +280,9 @@ def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
         raise FewgoldError(
             f"known rho and eta must add up to 1 or more; got rho={rho:g} and eta={eta:g}, a "
             "metric that is wrong more often than a coin toss. If these are error rates, give 1 "
-            "− rate. If the metric points the wrong way, flip it: Counts.flipped() and "
-            "Priors.flipped()."
+            "− rate. If the metric points the wrong way, exchange its 0 and 1 (rho becomes "
+            "1 − rho, eta 1 − eta).",
+            hints={"python": "Counts.flipped() and Priors.flipped() do this."},
         )
     never = "ones" if rho == 0 and eta == 1 else "zeros" if rho == 1 and eta == 0 else ""
     if never and np.any(shape.m if never == "ones" else shape.k):

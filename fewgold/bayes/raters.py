@@ -276,7 +276,7 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
 
 
 def _numbers(name: str, values: Any) -> FloatArray:
-    """0, 1 and NaN."""
+    """Labels as 0, 1 and NaN."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

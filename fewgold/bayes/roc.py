@@ -421,7 +421,7 @@ def _chi_square_tail(statistic: float, df: float) -> float:
 
 
 def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
-    """The system for which the ρ and η of the others fit worst, and the error of its success rate.
+    """The system whose success rate is furthest off with the others' ρ and η, and by how much.
 
     The error is corrected − α, with corrected = (p + η − 1)/(ρ + η − 1). Its standard error by the
     delta method has three parts: ρ and η of the others, and the system's own items, of which p and

@@ -98,7 +98,7 @@ def success_rates(
     priors: Priors | None = None,
     orientation: Mapping[str, int] | None = None,
 ) -> SuccessRates:
-    """Correct what a metric says of every row by the rows that people rated too.
+    """Correct what a metric says about every row, using the rows that people rated too.
 
     Parameters
     ----------
@@ -149,9 +149,9 @@ def success_rates(
     alone = priors is None or priors == Priors(alpha=priors.alpha)
     if not said.all() and (pairs == "calibration" or (target == "process" and not alone)):
         raise DataError(
-            f"{int((~said).sum())} of {said.size} rows without {metric}, but "
-            "pairs='calibration', or priors of ρ and η with target='process', need one on every "
-            "row. Score those rows, or remove them."
+            f"{int((~said).sum())} of {said.size} rows without {metric}, but a calibration set, or "
+            "priors of ρ and η for the rate of the process, need a score on every row. Score those "
+            "rows, or remove them."
         )
     posteriors: dict[str, Posterior] = {}
     facts: dict[str, dict[str, Any]] = {}
@@ -220,9 +220,9 @@ def _by_category(
     """Several metrics, or bins of one: their combined labels are the category of a row."""
     if pairs == "calibration" or (priors is not None and priors != Priors(alpha=priors.alpha)):
         raise DataError(
-            "several metrics and bins have no ρ and η, so they cannot be combined with "
-            "pairs='calibration' or priors of ρ and η. Give one metric and a cut, or a prior of "
-            "alpha alone."
+            "several metrics and bins have no ρ and η, so they cannot be combined with a "
+            "calibration set or priors of ρ and η. Give one metric and a cut, or a prior of alpha "
+            "alone."
         )
     codes, how = np.zeros(table.labels.size, dtype=np.int64), []
     for metric in metrics:
@@ -653,8 +653,8 @@ def naive_table(
             gaps = int(np.isnan(table.scores[metric][table.of(name)]).sum())
             if target == "pool" and gaps:
                 raise DataError(
-                    f"{metric!r} has no score for {gaps} items of {name}: target='pool' needs "
-                    "scores for all items."
+                    f"{metric!r} has no score for {gaps} items of {name}: the share in the test "
+                    "set (target 'pool') needs scores for all items."
                 )
             for how, those, priors in _corrections(counts, name, (known or {}).get(metric)):
                 rows.append(facts | _estimate_row(how, posterior_of(those, priors, target)))
@@ -773,7 +773,7 @@ def _ratings_used(
         rows = np.flatnonzero(table.of(name) & table.rated)
         if rows.size < rated:
             raise DataError(
-                f"rated asks for {rated} ratings of each system, and {name} has {rows.size}."
+                f"{rated} ratings of each system were requested, but {name} has only {rows.size}."
             )
         seen[generator.choice(rows, rated, replace=False)] = True
     return seen

@@ -8,11 +8,12 @@ computed from them alone.
 from __future__ import annotations
 
 import json
-import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fewgold.agreement import Answers
-from fewgold.campaign.answers import in_time, twin_of
+from fewgold.campaign import sides
+from fewgold.campaign.answers import in_time, twin_of, why_not
 from fewgold.campaign.database import note, now
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating
@@ -54,7 +55,8 @@ def queue(store: Store, *, settled: bool = False) -> pd.DataFrame:
     differ = store.settings.differ
     if differ is None:
         raise FewgoldError(
-            "it is not set by how much raters must differ for a segment to be adjudicated.",
+            "adjudication needs a rule: the smallest difference between raters that is "
+            "adjudicated.",
             hints={
                 "python": "Set it with campaign.change(differ=…).",
                 "cli": "Set it with fewgold adjudicate CAMPAIGN --differ D.",
@@ -71,7 +73,8 @@ def settle(store: Store, rating: Rating) -> bool:
     """Store an adjudicator's score for a segment; False if the same answer was stored before.
 
     ``rating.rater`` is the adjudicator. A later score for the same segment replaces an earlier one;
-    both are kept in the file.
+    both are kept in the file. A pair is settled as it is rated: under its key by the codes of the
+    sheets, since the key says which output was on the left, and under its id by 1, 0 or −1.
     """
     settings = store.settings
     if settings.differ is None:
@@ -81,11 +84,10 @@ def settle(store: Store, rating: Rating) -> bool:
             "a settled score needs the name of the adjudicator.",
             hints={"python": "Give it with by=.", "cli": "Give it with --by NAME."},
         )
-    low, high = settings.limits or (-math.inf, math.inf)
-    if not (low <= rating.score <= high and math.isfinite(rating.score)):
-        raise DataError(
-            f"the score {rating.score:g} is outside {low:g} to {high:g}; it was not stored."
-        )
+    rating, why = sides.oriented(rating, store.pool, settings.sides)
+    alone = replace(settings, criteria=())  # the first criterion has the scale of the campaign
+    if why := why or why_not(rating, alone):
+        raise DataError(f"{why}; it was not stored.")
     ids = store.pool.ids
     place = store.keys.find(rating.segment, lambda place: str(ids[place]))
     name = rating.segment if place is None else str(ids[place])

@@ -64,6 +64,11 @@ def split_details(stored: str) -> tuple[dict[str, Any], dict[str, float]]:
 
 def why_not(rating: Rating, settings: Settings) -> str:
     """Why an answer does not fit the scale or the criteria of a campaign; empty if it does."""
+    if settings.sides and rating.score not in (-1, 0, 1):
+        return (
+            "the score of a pair must be 1 (the first output is better), -1 (the second) or 0; "
+            f"got {rating.score:g}"
+        )
     if not settings.criteria:
         if rating.scores:
             return f"it has scores for {', '.join(rating.scores)}, but the campaign has no criteria"
@@ -121,7 +126,7 @@ class Receipt:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """Everything as plain values, for JSON."""
         return asdict(self)
 
 
@@ -173,7 +178,7 @@ class Finder:
 
 
 def forms(id: str) -> set[str]:
-    """Forms of an id after tools and spreadsheets: without blanks around it, with a quote."""
+    """Forms that an id may take in tools and spreadsheets: trimmed, or with a leading quote."""
     return {id.strip(), neutral(id), neutral(id.strip())}
 
 
@@ -197,7 +202,11 @@ def check_systems(ratings: Sequence[Rating], pool: Pool, system: str | None) -> 
     if pool.system is None and system is None and len(told) > 1:
         raise DataError(
             f"the file rates several systems ({', '.join(told[:5])}{', …' if told[5:] else ''}), "
-            "and the pool does not say which one it has. Name it with --system."
+            "and the pool does not say which one it has.",
+            hints={
+                "python": "Name it when the campaign begins, with system=….",
+                "cli": "Name it when the campaign begins, with fewgold init --only-system.",
+            },
         )
 
 
@@ -231,19 +240,18 @@ def receive(
 def _store(
     database: sqlite3.Connection, finder: Finder, reading: Reading, settings: Settings, number: int
 ) -> dict[str, Any]:
-    """Put answers where they belong; the counts of the receipt."""
+    """Put answers where they belong; returns the counts for the receipt."""
     stored = known = fresh = 0
     aside: Counter[str] = Counter()
     refused = list(reading.rejected)
     for given in reading.ratings:
-        raw, rating, sentence = json.dumps(asdict(given), default=str), given, ""
+        raw, rating = json.dumps(asdict(given), default=str), given
         texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
         if any(0xD800 <= ord(c) <= 0xDFFF for text in texts for c in text):
-            refused.append(Rejected("an answer", "it has characters that are not text", raw))
+            refused.append(Rejected("an answer", "it contains invalid characters", raw))
             continue
         place, why = finder.find(rating)
-        if settings.sides:
-            rating, sentence = oriented(given, finder.pool, settings.sides)
+        rating, sentence = oriented(given, finder.pool, settings.sides)
         if not why and (sentence := sentence or why_not(rating, settings)):
             refused.append(Rejected(f"segment {rating.segment}", sentence, raw))
             continue
@@ -290,7 +298,7 @@ ADOPTABLE = f"FROM set_aside JOIN drawn USING (segment) WHERE why = '{UNSAMPLED}
 
 
 def adopt(database: sqlite3.Connection) -> int:
-    """Let those answers count. The caller holds a transaction."""
+    """Let answers count whose segments have since been sampled. The caller holds a transaction."""
     rows = database.execute(
         "SELECT set_aside.number, set_aside.segment, score, rater, time, answer, details, import, "
         f"stored_at, twin {ADOPTABLE}"

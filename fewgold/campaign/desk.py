@@ -656,7 +656,7 @@ def _tasks_of(
                   for k, p in enumerate(line, 1)),
             name=Tasks.name if masked else settings.name,
             question=f"{settings.asked} {sides.EXPLAINED}", limits=(1.0, 4.0),
-            instructions=settings.instructions, each=settings.each,
+            instructions=settings.instructions, each=settings.each, pairs=True,
         )  # fmt: skip
     if pool.documents is None or not context:
         line = rng.permutation(sorted(wanted)).tolist()

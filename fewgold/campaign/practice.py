@@ -132,8 +132,6 @@ def _check(store: Store, item: PracticeItem) -> None:
         one = item.scores.get("", 0.0)
         several = {name: score for name, score in item.scores.items() if name}
         why = why_not(Rating(item.segment, one, scores=several), store.settings)
-        if not why and store.settings.sides and one not in (-1, 0, 1):
-            why = f"it must be 1 (the first output is better), -1 (the second) or 0; got {one:g}"
         if why:
             raise FewgoldError(f"the answer to practice item {item.segment[:40]!r}: {why}.")
     if len(item.explanation) > _LONGEST or "\x00" in item.explanation:

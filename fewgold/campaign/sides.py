@@ -162,6 +162,8 @@ def oriented(rating: Rating, pool: Pool, sides: tuple[str, ...]) -> tuple[Rating
 
     An answer that names its pair by the id is about the first output already.
     """
+    if not sides:
+        return rating, ""
     keys = SideKeys(len(pool), pool.fingerprint)
 
     def id_of(place: int) -> str:

@@ -88,7 +88,7 @@ class Status:
     comparison: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """Everything as plain values, for JSON."""
         found = asdict(self)
         return found if self.systems else {k: v for k, v in found.items() if k not in _SEVERAL}
 
@@ -114,7 +114,7 @@ def status(campaign: Campaign) -> Status:
             try:
                 compared = comparison(campaign)
             except FewgoldError as error:
-                notes.append(f"no comparison yet: {error}")
+                notes.append(f"no comparison yet: {error.message}")
     elif sampled > len(unrated):
         partial = campaign._partial(waves_to_use(campaign))
         try:
@@ -122,7 +122,7 @@ def status(campaign: Campaign) -> Status:
             made = found.to_dict(settings.confidence) | {"gaps": int(partial.missing.size)}
             goal = _goal(campaign, made, partial.rated)
         except FewgoldError as error:
-            notes.append(f"no estimate yet: {error}")
+            notes.append(f"no estimate yet: {error.message}")
         if settings.criteria:
             criteria = _criteria(campaign)
         stop = _stopping_rule(settings, partial, set(enough))
@@ -267,7 +267,7 @@ def _remarks(found: Status, rule: str) -> list[str]:
     if found.raters.get("") and (found.changed or found.each > 1 or len(found.raters) > 1):
         said.append(
             f"{counted(found.raters[''], 'answer')} without the name of a rater, counted as one "
-            "person's. Import the file of each person with --by NAME."
+            "person's. Name the rater when you import: fewgold import CAMPAIGN FILE --by NAME."
         )
     if found.set_aside:
         reasons = "; ".join(f"{count}: {why}" for why, count in found.set_aside.items())

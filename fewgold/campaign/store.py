@@ -117,7 +117,7 @@ class Store:
         self.settings = load_settings(self.database)
 
     def is_current(self) -> bool:
-        """Whether it sees what others write: not if the file was replaced or made unreadable."""
+        """Whether others' changes are visible: not if the file was replaced or is unreadable."""
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         return writable and _identity(self.path) == self._file
 

@@ -573,7 +573,8 @@ class Campaign:
         """Store an adjudicator's score for a segment on which raters differ.
 
         False if the same score was stored before. The setting ``adjudication`` says whether it
-        replaces the answers or joins them.
+        replaces the answers or joins them. A pair is settled as it is rated: 1, 0 or −1 under its
+        id (1 if the first output is better), or a code under its key (1 if the left one is).
         """
         details = {"comment": comment} if comment else {}
         told = Rating(segment, score, by, now(), answer=secrets.token_hex(8), details=details)
@@ -606,7 +607,7 @@ class Campaign:
         documents stay together. With outputs side by side, left and right are random for each
         rater.
         """
-        return tasks_for(self, handout.raters_of(list(raters)), which, context)
+        return tasks_for(self, handout.raters_of(as_names(raters)), which, context)
 
 
 def next_place(campaign: Campaign, rater: str, hold: float | None = None) -> int | None:
@@ -774,9 +775,14 @@ def _report(
         told["tolerance"] = settings.tolerance
     if settings.criteria:
         told["score"] = settings.criteria[0].name
+    preferred = None
     if settings.sides:
         own = campaign.pool.system is None
         told["score"] = f"preference for {settings.sides[0] if own else 'the first output'}"
+        try:
+            preferred = _preferred(campaign, level)
+        except FewgoldError as error:
+            told["ranking"] = f"not possible: {error.message_for('web')}"
     if settings.chances:
         told["chances"] = settings.chances
     if settings.system is not None:
@@ -796,11 +802,20 @@ def _report(
             made = campaign.estimate(estimator=chosen, cut=cut, waves=wave.number).to_dict(level)
             row |= {name: made[name] for name in ("value", "low", "high")}
         waves.append(row)
-    return study_report(
+    page = study_report(
         ratings_for(partial, chosen, gaps), chosen, strategy=settings.strategy,
         title=title or settings.name, confidence=level, answers=_leading(campaign), waves=waves,
         unrated=partial.missing.tolist(), strays=len(campaign.store.set_aside()), context=told,
     )  # fmt: skip
+    return page if preferred is None else replace(page, preferences=preferred)
+
+
+def _preferred(campaign: Campaign, level: float) -> Preferences | PairRanking:
+    """Which system people prefer, with intervals of this level."""
+    from fewgold.comparison import PairRanking
+
+    found = campaign.preferences()
+    return replace(found, level=1 - level) if isinstance(found, PairRanking) else found
 
 
 def _leading(campaign: Campaign) -> pd.DataFrame:

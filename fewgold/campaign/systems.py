@@ -160,7 +160,7 @@ class OneSystem:
 
     @property
     def labels(self) -> dict[str, NDArray[Any]]:
-        """Columns for slices, of the outputs of this system."""
+        """Columns for slices, for the outputs of this system."""
         places = self._alone[1]
         return {name: values[places] for name, values in self.whole.labels.items()}
 
@@ -268,6 +268,15 @@ def compare(
     from fewgold.comparison import compare, compare_by, compare_samples
 
     settings, store = campaign.settings, campaign.store
+    if settings.sides:
+        raise FewgoldError(
+            "this campaign has no scores to compare, since its raters say which of two outputs is "
+            "better.",
+            hints={
+                "python": "Use campaign.preferences().",
+                "cli": "Use fewgold preferences CAMPAIGN.",
+            },
+        )
     if not settings.systems:
         raise FewgoldError(
             "this campaign has only one system, so there is nothing to compare. For its score: "
@@ -399,7 +408,7 @@ def joint_ratings(campaign: Campaign) -> Ratings:
     if left := unrated(campaign):
         raise DataError(
             f"{counted(len(left), 'chosen output')} without an answer, first {left[0]}. The next "
-            "wave depends on all answers, so have all rated first."
+            "wave depends on all answers, so have all of them rated first."
         )
     by_id = scores(campaign.answers(), campaign.settings, campaign.store.settled())
     pool, segments = campaign.pool, campaign.store.segments

@@ -89,7 +89,7 @@ class Work:
         return self.raters.copy()
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """Everything as plain values, for JSON."""
         found: dict[str, Any] = plain_value({
             "raters": self.raters.to_dict("records"), "checks": self.checks.to_dict("records"),
             "agreement": self.agreement.to_dict("records"), "seconds": self.seconds,

@@ -28,9 +28,9 @@ _PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
 RatedRows = Annotated[
     Literal["sample", "calibration"],
     described(
-        "sample|calibration",
-        "Whether the rated rows are a random sample (of each system), or were chosen otherwise and "
-        "show only how often the metric is right.",
+        "HOW",
+        "How the rated rows were chosen: sample (at random, for each system), or calibration "
+        "(otherwise; they only show how often the metric is right).",
     ),
 ]
 
@@ -64,14 +64,13 @@ def alpha(
         panel=_COLUMNS,
     ),
     adequate: str | None = option(
-        None, "CUT", "Human scores that count as adequate, such as '<=0'."
+        None, "CUT", "Human scores that count as adequate, such as '<=0'; not needed for 0 and 1."
     ),
     threshold: str | None = option(
         None,
         "CUT|RULE",
-        "Metric scores that count as adequate, such as '>=0.5'; equal or information to let the "
-        "rated rows choose the cut; or bins to use no cut, for example with a judge's "
-        "probabilities.",
+        "Metric scores that count as adequate, such as '>=0.5'. equal or information: the rated "
+        "rows choose the cut. bins: no cut, for example for a judge's probabilities.",
     ),
     pairs: RatedRows = "sample",
     chosen: options.Chosen = None,
@@ -80,9 +79,9 @@ def alpha(
     target: Annotated[
         options.Target | None,
         described(
-            "pool|process",
-            "Estimate the rate of exactly these rows (default for a file), or of the system that "
-            "produced them (default for counts).",
+            "WHAT",
+            "pool: the rate of these rows alone (default for a file); process: that of the system "
+            "that produced them (default for counts).",
             show_default=False,
         ),
     ] = None,
@@ -115,12 +114,14 @@ def alpha(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate the success rate α with a metric or judge that makes mistakes.
+    """Estimate the success rate α with an imperfect metric or judge.
 
     People rate some outputs as adequate or not; a metric or LLM judge rates all
     of them. The outputs rated by both show how often the metric is right on
     adequate outputs ([bold]ρ[/bold]) and on inadequate ones ([bold]η[/bold]). These
     rates correct its verdicts on the others.
+
+    Examples:
 
     [bold]fewgold alpha judged.csv --human passed --metric judge[/bold]
 
@@ -287,7 +288,7 @@ def roc(
     file: str = argument(..., "FILE", "Table of human and metric scores; - is CSV on stdin."),
     human: str = option(..., "COLUMN", "Column of human scores.", panel=_COLUMNS),
     adequate: str | None = option(
-        None, "CUT", "Which human scores are adequate, such as '<=0'; not needed for 0 and 1."
+        None, "CUT", "Human scores that count as adequate, such as '<=0'; not needed for 0 and 1."
     ),
     metrics: str | None = option(None, "A,B,…", "Columns of metrics or judges.", panel=_COLUMNS),
     system: str | None = option(
@@ -311,8 +312,9 @@ def roc(
     """Show how well metrics separate adequate outputs from the rest.
 
     A threshold turns a metric into yes or no. ρ is the share of adequate
-    outputs that it then recognises, η the share of inadequate ones. K measures
-    how informative it is (0 to 1). The AUC summarises all thresholds.
+    outputs that it then recognises, η the share of inadequate ones, and K is
+    the squared correlation of its verdicts with people's. The AUC
+    summarises all thresholds.
 
     Example: [bold]fewgold roc rated.csv --human mqm --adequate '<=0'[/bold]
     """

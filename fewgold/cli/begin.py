@@ -42,7 +42,9 @@ def demo(
     ),
     system: str = option("alpha", "NAME", "Which of the systems to score."),
     budget: str = option("5%", "N|P%", "How many segments to rate, such as 100 or 5%."),
-    strategy: str | None = option(None, "NAME", "Default: the recommended one."),
+    strategy: str | None = option(
+        None, "NAME", "How to choose and estimate. Default: the recommended strategy."
+    ),
     seed: options.SeedOfDraws = 1,
     draws: int = option(2000, "D", "Studies to simulate.", min=2),
     save: str | None = option(
@@ -57,8 +59,10 @@ def demo(
 ) -> None:
     """Try fewgold on built-in data whose true score is known.
 
-    Example: [bold]fewgold demo --save data[/bold] writes the data, to try other commands on
-    them.
+    Runs one study and shows how far its score is from the truth. Then it repeats
+    the study many times and compares it with the plain mean of a random sample.
+
+    To get data for trying the other commands: [bold]fewgold demo --save data[/bold]
     """
     import numpy as np
 
@@ -278,11 +282,11 @@ def doctor(
     json: Json = False,
     quiet: bool = flag(False, "--quiet", "Print only the findings and the next command.", "-q"),
 ) -> None:
-    """Check a file: what it is, what is wrong with it, and what to run next.
+    """Check a file: what it is, what is wrong, and what to run next.
 
     Exit code 0: fine; 1: usable, but read the warnings; 3: not usable as it is.
 
-    [bold]fewgold doctor scores.csv[/bold]
+    Example: [bold]fewgold doctor scores.csv[/bold]
     """
     from fewgold.doctor import examine
 
@@ -312,7 +316,8 @@ def strategies(
 ) -> None:
     """List the strategies for choosing segments and estimating.
 
-    A strategy is SAMPLER+ESTIMATOR.
+    A strategy such as docs-balanced+ridge is a sampler, which says how segments
+    are chosen, and an estimator, which computes the score from their ratings.
 
     Example: [bold]fewgold strategies pool.csv[/bold]
     """

@@ -39,7 +39,7 @@ def estimate(
     human: str | None = option(
         None,
         "COLUMN",
-        "Column of scores. A,B takes the mean of several, which must all be filled in.",
+        "Column of human scores; A,B takes the mean of several, which must all be filled in.",
     ),
     id: options.SheetId = "id",
     estimator: options.Estimator = None,
@@ -59,7 +59,7 @@ def estimate(
     adequate: str | None = option(
         None,
         "CUT",
-        "Estimate the share of segments with such a score, for example '>=4'.",
+        "Estimate the share of segments with scores such as '>=4'.",
         "--share",
         "--adequate",
     ),
@@ -96,9 +96,11 @@ def estimate(
     Prints the score with its confidence interval. First it checks that the pool
     has not changed and that every chosen segment has a rating.
 
-    Example: [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
+    Examples, for a sheet of fewgold select and for a table with labels:
 
-    Existing labels: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
+    [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
+
+    [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
     several = rated_study.criteria_asked(criteria, human)
     passing = parse.cut("--share or --adequate", adequate)

@@ -34,7 +34,7 @@ _BY_SUFFIX = {
 
 
 def check_target(out: str, to: str | None, force: bool = False) -> Format:
-    """The format of a file that may be written; an error says why it may not."""
+    """The format of the file to write; an error if the file cannot or must not be written."""
     from fewgold import formats
     from fewgold.errors import DataError, UnknownNameError
 
@@ -48,7 +48,7 @@ def check_target(out: str, to: str | None, force: bool = False) -> Format:
     try:
         found = formats.get(to)
     except UnknownNameError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(error.message_for("cli")) from None
     if to == "xlsx" and find_spec("openpyxl") is None:
         raise DataError(
             "writing spreadsheets needs openpyxl. Install it with: pip install 'fewgold[xlsx]', "
@@ -68,7 +68,7 @@ def write_tasks(
 ) -> int:  # fmt: skip
     """Write segments to rate, and return how many."""
     from fewgold.errors import DataError
-    from fewgold.formats import check_criteria
+    from fewgold.formats import check_fits
     from fewgold.formats.handout import hand_out, hand_out_to
 
     found = check_target(out, to, force=True)
@@ -95,7 +95,7 @@ def write_tasks(
             "lower is better. Reverse the scores before you import them.",
             quiet,
         )
-    check_criteria(found, tasks)
+    check_fits(found, tasks)
     made = hand_out_to(found, each, out) if each else hand_out(found, tasks, out)
     notes(made.notes, quiet)
     return len({s.key for t in each.values() or [tasks] for s in t.to_rate})
@@ -154,16 +154,14 @@ def export(
 ) -> None:
     """Write segments for a spreadsheet or an annotation tool.
 
-    Human scores of a rated sheet or a campaign can be written back to an
-    evaluation tool: name the tool with --to.
-
     The file hides metrics and systems. Each segment carries a key, by which
-    fewgold import recognises its answer.
+    fewgold import recognises its answer. Human scores of a rated sheet or a
+    campaign can also be written back to an evaluation tool: name it with --to.
 
     Example: [bold]fewgold export study -o tasks.json --to label-studio[/bold]
     """
     from fewgold.campaign import Campaign
-    from fewgold.formats import check_criteria, logs
+    from fewgold.formats import check_fits, logs
 
     if to in logs.names() or not input.is_campaign(campaign):
         _export_back(campaign, out, to, log, name, source, force, json, quiet)
@@ -183,7 +181,7 @@ def export(
                 study.tasks("all", context=context, masked=False),
             )
             target = check_target(out, to, force=True)
-            check_criteria(target, written)
+            check_fits(target, written)
             target.write_ratings(written, ratings, out)
             count = len(ratings)
         else:
@@ -382,10 +380,10 @@ def import_answers(
 ) -> None:
     """Read the raters' answers into a campaign.
 
-    Import any part of them, in any order; answers imported twice are
-    recognised. Several raters and repeated answers are kept. Answers about
-    segments that were not sampled are set aside and do not count; unreadable
-    rows are kept with the reason.
+    Import any part of them, in any order; importing the same answers twice does no
+    harm. Several raters and repeated answers are kept. Answers about segments that
+    were not sampled are set aside and do not count. Rows that cannot be read are
+    kept with the reason.
 
     Example: [bold]fewgold import study project-7-at-2026-11-20.json[/bold]
     """

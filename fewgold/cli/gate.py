@@ -52,7 +52,7 @@ def gate(
     ] = None,
     pool: options.Pool = None,
     design: options.SideFile = None,
-    human: str | None = option(None, "COLUMN", "Column of scores; the mean of several with A,B."),
+    human: str | None = option(None, "COLUMN", "Column of human scores; A,B takes the mean."),
     id: options.SheetId = "id",
     estimator: options.Estimator = None,
     bound: str | None = option(
@@ -60,7 +60,11 @@ def gate(
     ),
     limits: options.ScaleEnds = None,
     adequate: str | None = option(
-        None, "CUT", "Share of segments with such a score, such as '>=4'.", "--share", "--adequate"
+        None,
+        "CUT",
+        "Test the share of segments with scores such as '>=4'.",
+        "--share",
+        "--adequate",
     ),
     gaps: rated_study.Gaps = "wait",
     waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
@@ -81,17 +85,16 @@ def gate(
 ) -> None:
     """Pass or fail in CI: is the score at least a given bar?
 
-    Exit code 0: at the bar or better; 1: worse; 3: not yet known, with the
-    number of further ratings that would probably decide. The chance of a wrong
-    0 or 1 is at most 5% (--confidence).
-
-    Wrong options exit with 2. Data that cannot be read exit with 3 as well:
+    Exit code 0: at the bar or better; 1: worse; 2: wrong options; 3: not yet known,
+    with the number of further ratings that would probably decide. The chance of a
+    wrong 0 or 1 is at most 5% (--confidence). Data that cannot be read also give 3:
     stderr then begins with "error:", and the verdict in --json is "error".
 
-    Example: [bold]fewgold gate to_rate.csv --bar 0.85[/bold]
+    Examples:
 
-    The last week: [bold]fewgold gate log.csv --chosen random --by date --every week
-    --bar 4[/bold]
+    [bold]fewgold gate to_rate.csv --bar 0.85[/bold]
+
+    [bold]fewgold gate log.csv --bar 4 --chosen random --by date --every week[/bold]
     """
     how = "json" if json else output
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -10,33 +11,46 @@ from typer.core import TyperCommand, TyperGroup
 #: Options that ``--help`` shows for each command, in this order, by parameter name.
 #: A command that is not listed shows all of its options.
 FIRST: dict[str, tuple[str, ...]] = {
-    "doctor": ("human", "id", "metrics", "source", "json"),
+    "doctor": ("human", "id", "metrics", "system", "source", "json"),
     "select": ("budget", "out", "metrics", "id", "strategy", "seed"),
-    "estimate": ("limits", "adequate", "confidence", "by", "human", "chosen", "gaps", "json"),
-    "report": ("out", "title", "limits", "adequate", "confidence", "human", "chosen", "force"),
+    "estimate": ("limits", "adequate", "by", "human", "chosen", "confidence"),
+    "report": ("out", "limits", "adequate", "human", "chosen", "title", "force"),
     "compare": ("human", "system", "id", "metrics", "level", "limits", "out", "json"),
     "judge": ("human", "judges", "adequate", "threshold", "by", "out", "json"),
-    "init": ("limits", "criteria", "tolerance", "strategy", "metrics", "system", "instructions"),
+    "init": ("limits", "tolerance", "metrics", "system", "criteria", "instructions"),
     "import": ("source", "id", "human", "rater", "by", "fail_rejected"),
-    "export": ("out", "to", "what", "raters", "context", "log"),
+    "export": ("out", "to", "what", "raters", "log"),
     "serve": ("port", "host", "public", "name", "https"),
     "settings": ("question", "instructions", "ends", "limits", "each", "tolerance", "json"),
+    "work": (
+        "check_every", "known", "second", "hold", "practice", "practice_items", "hand_on", "json",
+    ),
     "stop": ("tolerance", "limits", "metric", "rule", "confidence", "human", "fail_open"),
-    "gate": ("bar", "confidence", "unknown_passes", "chosen", "by", "every", "json"),
-    "monitor": ("batch", "every", "chosen", "drop", "baseline", "limits", "out"),
+    "gate": ("bar", "chosen", "by", "every", "unknown_passes"),
+    "monitor": ("batch", "every", "chosen", "drop", "limits", "out"),
     "plan": (
-        "half_width", "difference", "size", "limits", "sd", "correlation", "pilot", "history",
-        "human", "strategies",
+        "half_width", "size", "limits", "sd", "correlation", "pilot", "history", "human",
+        "difference", "strategies",
     ),
     "simulate": ("human", "budgets", "strategies", "draws", "seed", "metrics", "limits", "out"),
     "reliability": ("score", "document", "system", "half_width", "draws", "seed", "out"),
     "reproduce": ("demo", "draws", "budgets", "seed", "out", "resume", "fail"),
-    "alpha": ("human", "metric", "adequate", "threshold", "by", "counts", "confidence", "out"),
+    "alpha": ("human", "metric", "adequate", "threshold", "by", "counts", "out"),
     "roc": ("human", "metrics", "adequate", "system", "rule", "out"),
     "raters": ("columns", "rater", "id", "human", "gold", "adequate", "confidence", "out"),
     "preferences": ("human", "judges", "a", "b", "systems", "tie", "out"),
     "naive": ("human", "metrics", "adequate", "system", "rated", "confidence", "out"),
 }  # fmt: skip
+
+
+def _paragraphs(text: str) -> str:
+    """The help text with lines of any length, and no gaps between examples."""
+    result = ""
+    for one in inspect.cleandoc(text).split("\n\n"):
+        line = " ".join(one.split())
+        again = line.startswith("[bold]fewgold ") and result.endswith((":", "?", "[/bold]"))
+        result += ("\n" if again else "\n\n" if result else "") + line
+    return result
 
 
 class _OneScreen:
@@ -81,6 +95,7 @@ class _OneScreen:
                 one.display_type_rich = lambda ctx: ""  # "<bool>" tells users nothing
         page: Any = copy.copy(self)
         page.get_params = lambda ctx: shown
+        page.help = _paragraphs(self.help or "")
         if left := len(known) - len(shown):
             what = "1 more option" if left == 1 else f"{left} more options"
             told = [self.epilog] if self.epilog else []

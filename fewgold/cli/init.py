@@ -67,7 +67,7 @@ def init(
     limits: str | None = option(
         None,
         "LOW,HIGH",
-        "Ends of the rating scale, such as 0,100 or mqm. Answers outside are rejected.",
+        "Lowest and highest rating, such as 0,100 or mqm. Answers outside are rejected.",
         panel=_GOAL,
     ),
     higher_is_better: bool | None = options.direction(
@@ -78,7 +78,7 @@ def init(
     criteria: str | None = option(
         None,
         "A,B,…",
-        "Several criteria to rate for each segment, with their scales: "
+        "Several criteria with their scales: "
         "fluency:1-5,adequacy:0-100:higher. The tolerance and the stopping rule use the first.",
         panel=_GOAL,
     ),
@@ -168,16 +168,16 @@ def init(
 ) -> None:
     """Begin a campaign: a study whose ratings come in over time.
 
-    It holds the pool, every sample and how it was drawn, and every answer with
-    rater and time. Stored answers survive crashes, and several people may work
-    at the same time.
+    A campaign holds the pool, every sample and how it was drawn, and every answer
+    with rater and time. Several people may work on it at the same time. If the
+    table has several systems, all are rated on the same segments, and raters cannot
+    tell which is which.
 
-    A table of several systems begins a campaign that compares them: all are
-    rated on the same segments, and raters cannot tell which is which.
+    Examples, for one system and for several:
 
-    Example: [bold]fewgold init study pool.csv --limits 0,100 --tolerance 2[/bold]
+    [bold]fewgold init study pool.csv --limits 0,100 --tolerance 2[/bold]
 
-    Systems: [bold]fewgold init study outputs.csv --system system --limits 0,100[/bold]
+    [bold]fewgold init study outputs.csv --system system --limits 0,100[/bold]
     """
     from fewgold import registry, sheets
     from fewgold.campaign import Campaign, sides

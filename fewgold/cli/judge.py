@@ -120,8 +120,11 @@ def judge(
 ) -> None:
     """Measure how well an LLM judge or metric agrees with people.
 
-    Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool,
-    with intervals that allow for how the rated segments were chosen.
+    Reports agreement (also beyond chance: κ, AC1), how often the judge is right on
+    good and on bad outputs (ρ, η), AUC, calibration and more, for the whole pool.
+    The intervals allow for how the rated segments were chosen.
+
+    Examples:
 
     [bold]fewgold judge sheet.csv --judge llm[/bold]
 
@@ -259,7 +262,7 @@ def _check_out(out: Path | None, force: bool) -> None:
 
 
 def _check_table(path: Path | None, method: str | None, force: bool) -> None:
-    """The file for calibrated scores."""
+    """Check the options for a file of calibrated scores."""
     if path is None:
         if method is not None:
             raise typer.BadParameter("--calibration needs --calibrate FILE.csv.")
@@ -273,7 +276,7 @@ def _check_table(path: Path | None, method: str | None, force: bool) -> None:
 def _write_calibrated(
     found: Assessment, table: Any, made: list[Recalibration], path: Path, quiet: bool
 ) -> None:
-    """The table of the pool, or its ids, with a column for each judge."""
+    """Write the table of the pool, or its ids, with a column for each judge."""
     import pandas as pd
 
     from fewgold import io

@@ -89,7 +89,7 @@ def monitor(
     pool: options.Pool = None,
     design: options.SideFile = None,
     system: options.OneSystem = None,
-    human: str | None = option(None, "COLUMN", "Column of scores; the mean of several with A,B."),
+    human: str | None = option(None, "COLUMN", "Column of human scores; A,B takes the mean."),
     id: options.SheetId = "id",
     estimator: str | None = option(
         None,
@@ -100,7 +100,11 @@ def monitor(
     confidence: options.Confidence = None,
     limits: options.ScaleEnds = None,
     adequate: str | None = option(
-        None, "CUT", "Share of segments with such a score, such as '>=4'.", "--share", "--adequate"
+        None,
+        "CUT",
+        "Follow the share of segments with scores such as '>=4'.",
+        "--share",
+        "--adequate",
     ),
     gaps: rated_study.Gaps = "wait",
     chosen: options.Chosen = None,
@@ -170,14 +174,15 @@ def monitor(
 
     One score per day, week or release, corrected by the judge. You may look at
     the intervals and the alarm after every batch without causing more false
-    alarms.
+    alarms. --plan shows how late an alarm would be, --anchor whether the judge
+    itself has changed.
 
-    [bold]fewgold monitor log.csv --chosen random --batch date --every week --drop 0.1[/bold]
+    Examples:
 
-    How late would an alarm be?
+    [bold]fewgold monitor log.csv --batch date --every week --chosen random --drop 0.1[/bold]
+
     [bold]fewgold monitor --plan --sd 0.35 --drop 0.05,0.1 --size 500[/bold]
 
-    Has the judge changed?
     [bold]fewgold monitor --anchor anchors.csv --batch week --judge llm[/bold]
     """
     told = dict(locals())
@@ -248,7 +253,7 @@ def _numbers(option: str, text: str | None) -> list[float]:
 
 
 def _check(told: dict[str, Any]) -> None:
-    """Check which options need each other."""
+    """Check that options which need each other are given together."""
     if not told["file"] and told["anchor"] is None and not (told["plan"] and told["sd"]):
         raise typer.BadParameter("name a FILE with ratings, or use --plan --sd or --anchor.")
     if (told["file"] or told["anchor"]) and told["batch"] is None:

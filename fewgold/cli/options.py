@@ -171,7 +171,7 @@ Chosen = Annotated[
     described(
         "HOW",
         "How the labelled rows were chosen: random, strata:COLUMN (at random within each value), "
-        "whole:COLUMN (whole groups at random) or chances:COLUMN (each row's probability).",
+        "whole:COLUMN (whole groups) or chances:COLUMN (each row's probability).",
         panel=LABELS,
     ),
 ]

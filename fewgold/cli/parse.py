@@ -100,7 +100,7 @@ def criteria(option: str, text: str | None) -> tuple[Criterion, ...]:
     try:
         found = parse_criteria(names(text))
     except FewgoldError as error:
-        raise typer.BadParameter(f"{option}: {error}") from None
+        raise typer.BadParameter(f"{option}: {error.message_for('cli')}") from None
     if text is not None and not found:
         raise typer.BadParameter(f"{option} is empty. Name criteria, such as fluency,adequacy.")
     return found
@@ -174,7 +174,7 @@ def priors(text: str | None) -> Priors | None:
     try:
         return Priors.parse(text)
     except FewgoldError as error:
-        raise typer.BadParameter(f"--prior: {error}") from None
+        raise typer.BadParameter(f"--prior: {error.message_for('cli')}") from None
 
 
 def bound(text: str) -> Bound:
@@ -185,7 +185,7 @@ def bound(text: str) -> Bound:
     try:
         return registry.bound(text)
     except (UnknownNameError, DesignError) as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(error.message_for("cli")) from None
 
 
 def confidence(text: str, option: str = "--confidence", example: str = "0.95") -> float:

@@ -84,7 +84,7 @@ def plan(
     adequate: str | None = option(
         None,
         "CUT",
-        "Plan for the share of scores such as '>=4' in SHEET or DATA instead of their mean.",
+        "Plan for the share of scores such as '>=4' in SHEET or DATA, not for their mean.",
         panel=_DATA,
     ),
     cost: str | None = option(
@@ -113,10 +113,18 @@ def plan(
         parser=parse.rate,
     ),
     rho: float | None = option(
-        None, "P", "True positive rate of the metric.", panel=_BINARY, parser=parse.rate
+        None,
+        "P",
+        "Share of adequate outputs that the metric recognises (ρ).",
+        panel=_BINARY,
+        parser=parse.rate,
     ),
     eta: float | None = option(
-        None, "P", "True negative rate of the metric.", panel=_BINARY, parser=parse.rate
+        None,
+        "P",
+        "Share of inadequate outputs that the metric recognises (η).",
+        panel=_BINARY,
+        parser=parse.rate,
     ),
     human_ratings: str | None = option(
         None,
@@ -153,7 +161,7 @@ def plan(
 ) -> None:
     """Find out how many ratings you need, strategy by strategy.
 
-    From the scale alone (worst case), a guess, a pilot, or last year's ratings:
+    Examples: from the scale alone (worst case), a guess, a pilot, earlier ratings:
 
     [bold]fewgold plan --half-width 0.3 --limits 0,25 --size 1418[/bold]
 
@@ -163,13 +171,10 @@ def plan(
 
     [bold]fewgold plan --half-width 0.3 --history last_year.csv --human mqm[/bold]
 
-    For pass or fail, also the reverse: which difference can a given number of
-    ratings measure?
+    Which difference can 100 pass or fail ratings show, if 60% pass and a metric
+    recognises 90% of good (rho) and of bad outputs (eta)?
 
-    [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
-
-    [bold]fewgold plan --human-ratings 100,1000 --alpha 0.6 --rho 0.9 --eta 0.9
-    --metric-ratings 0,9999[/bold]
+    [bold]fewgold plan --human-ratings 100 --alpha 0.6 --rho 0.9 --eta 0.9[/bold]
     """
     from fewgold import planning
     from fewgold.cli.simulate import rated_studies

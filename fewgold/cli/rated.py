@@ -26,8 +26,8 @@ Gaps = Annotated[
     Literal["wait", "at-random", "bounds"],
     described(
         "HOW",
-        "If some chosen segments have no answer: wait (refuse to estimate), at-random (assume they "
-        "are missing at random), bounds (allow them any score; needs --limits).",
+        "If chosen segments have no answer: wait (refuse to estimate), at-random (assume that they "
+        "are missing at random) or bounds (allow them any score; needs --limits).",
     ),
 ]
 

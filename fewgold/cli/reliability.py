@@ -105,9 +105,10 @@ def reliability(
 ) -> None:
     """Show how a score stabilises as documents are added.
 
-    Standard deviations by bootstrap, a power law fitted to them with x_min and
-    x_max, and how many documents it takes until systems are ranked as with all
-    of them. --half-width answers directly how many documents are enough.
+    For 1, 2, 3, … documents: how much the score varies, and how often systems are
+    ranked as by all documents. A fitted curve shows from where on more documents
+    help less (x_min) and hardly at all (x_max). --half-width finds how many are
+    enough.
 
     Example: [bold]fewgold reliability rated.csv --score mqm --half-width 0.3[/bold]
     """

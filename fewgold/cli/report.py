@@ -37,8 +37,12 @@ def report(
     ),
     estimator: options.Estimator = None,
     confidence: options.Confidence = None,
-    adequate: str | None = option(None, "CUT", "Report the share of scores such as '<=0'."),
-    limits: str | None = option(None, "LOW,HIGH", "Lowest and highest rating, for a sheet."),
+    adequate: str | None = option(
+        None, "CUT", "Report the share of segments with scores such as '<=0'."
+    ),
+    limits: str | None = option(
+        None, "LOW,HIGH", "Lowest and highest rating, such as 1,5 or mqm (of a sheet)."
+    ),
     pool: str | None = option(None, "POOL", "New path of the pool of a sheet, if it has moved."),
     id: options.SheetId = "id",
     human: str | None = option(None, "COLUMN", "Column of human scores.", panel=options.LABELS),
@@ -61,9 +65,8 @@ def report(
 ) -> None:
     """Write the report of a study as one self-contained page.
 
-    It has the score with its interval, what was sampled and why, the ratings
-    saved compared with plain random choice, diagnostics, plots, and how to cite
-    the result.
+    The page shows the score with its interval, what was sampled and why, how many
+    ratings that saved, checks and plots, and how to cite the result.
 
     Example: [bold]fewgold report study -o report.html[/bold]
     """

@@ -39,7 +39,7 @@ def select(
         typer.Argument(
             metavar="POOL…",
             help="Table with one row per segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
-            "stdin), a campaign, or any number of Parquet files and folders. These stay on disk.",
+            "stdin), a campaign, or Parquet files and folders of any size.",
             show_default=False,
         ),
     ],
@@ -131,8 +131,8 @@ def select(
     that they cannot influence the raters. A design file next to the sheet records
     how the segments were drawn. [bold]fewgold estimate[/bold] needs both.
 
-    In a campaign, select draws the first wave, --more adds segments, and --next
-    hands out one segment at a time.
+    In a campaign, --budget draws the first segments, --more adds some, and
+    --next hands out one at a time.
 
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
@@ -475,7 +475,7 @@ def _first_wave(
 
 
 def _second_wave(sampler: Sampler, rated: Ratings | None) -> list[tuple[str, str]]:
-    """How the chances of a second wave were computed, which learns from the first one."""
+    """How the chances of a second wave were learnt from the first wave, as pairs for the screen."""
     from fewgold.samplers import TwoWave
 
     if not isinstance(sampler, TwoWave) or rated is None:

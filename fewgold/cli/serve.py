@@ -57,8 +57,8 @@ def serve(
 ) -> None:
     """Open the web pages to set up, rate and follow campaigns.
 
-    It prints the owner's address. Raters get their own links on the page
-    Raters, which only let them rate.
+    Prints the address for you, the owner. The page Raters makes a link for each
+    rater, which lets them do nothing but rate.
 
     Example: [bold]fewgold serve study[/bold]
     """

@@ -37,7 +37,10 @@ def settings(
         None, "LOW,HIGH", "Labels for the ends of the scale, or none.", panel=_RATERS
     ),
     limits: str | None = option(
-        None, "LOW,HIGH", "Ends of the rating scale, such as 0,100 or mqm; or none.", panel=_RATERS
+        None,
+        "LOW,HIGH",
+        "Lowest and highest rating, such as 0,100 or mqm; or none.",
+        panel=_RATERS,
     ),
     higher_is_better: bool | None = options.direction(
         None, "Tell raters which end of the scale is good."
@@ -53,7 +56,11 @@ def settings(
     each: int | None = option(None, "K", "Number of raters per segment.", panel=_RATERS, min=1),
     repeats: Annotated[
         Literal["last", "first", "mean"] | None,
-        described("WHICH", "Which answer counts if a rater gives several.", panel=_RATERS),
+        described(
+            "WHICH",
+            "Which answer counts if a rater gives several: last, first or mean.",
+            panel=_RATERS,
+        ),
     ] = None,
     among: Annotated[
         Literal["mean", "median"] | None,
@@ -76,10 +83,13 @@ def settings(
     ),
     json: Json = False,
 ) -> None:
-    """Show the settings of a campaign, and change those that may still be changed.
+    """Show and change the settings of a campaign.
 
     Settings that could bias the result are fixed once answers arrive. Changes
-    are recorded in the journal with their time.
+    are recorded in the journal with their time. Several settings can be removed
+    with 'none'.
+
+    Examples:
 
     [bold]fewgold settings study[/bold]
 

@@ -58,7 +58,7 @@ def simulate(
     adequate: str | None = option(
         None,
         "CUT",
-        "Estimate the share of adequate segments, those with human scores such as '<=0'.",
+        "Estimate the share of segments with scores such as '<=0'.",
     ),
     out: options.Folder = None,
     resume: options.Resume = False,

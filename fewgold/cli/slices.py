@@ -28,7 +28,9 @@ SLICES = "Slices and other quantities"
 
 By = Annotated[
     str | None,
-    described("COLUMN,…", "A score for each value of a column of the pool.", panel=SLICES),
+    described(
+        "COLUMN,…", "Also report each value of a column, such as each language.", panel=SLICES
+    ),
 ]
 Least = Annotated[
     int, described("N", "Fewest ratings for a slice to get its own score.", panel=SLICES, min=2)

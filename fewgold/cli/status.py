@@ -44,7 +44,7 @@ def status(
     from fewgold.campaign import Campaign
 
     with Campaign(campaign) as study:
-        found = study.status()
+        found, beside = study.status(), bool(study.settings.sides)
     result: dict[str, Any] = plain_value(found.to_dict()) | {"campaign": campaign}
     result["open"] = bool(
         found.unrated
@@ -57,12 +57,12 @@ def status(
     elif unrated:
         print("".join(f"{i}\n" for i in found.unrated), end="")
     else:
-        _show(console(), result)
+        _show(console(), result, beside)
     if fail_open and result["open"]:
         raise typer.Exit(1)
 
 
-def _show(out: Console, result: dict[str, Any]) -> None:
+def _show(out: Console, result: dict[str, Any], beside: bool) -> None:
     from fewgold.campaign.status import goal_line, stop_line
 
     sampled, rated, size = result["sampled"], result["rated"], result["pool_size"]
@@ -141,6 +141,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             out.print(f"Next: [green]fewgold select {place} --more {further}[/green]")
         if several:
             out.print(f"Next: [green]fewgold compare {place}[/green]")
+        elif beside:
+            out.print(f"Next: [green]fewgold preferences {place}[/green]")
         out.print(f"Next: [green]fewgold report {place} -o report.html[/green]")
 
 

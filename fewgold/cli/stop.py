@@ -33,7 +33,7 @@ def stop(
     tolerance: float = option(
         ..., "T", "Stop when the interval is ±T or narrower.", parser=parse.number
     ),
-    limits: str = option(..., "LOW,HIGH", "Ends of the rating scale: 0,25 or mqm."),
+    limits: str = option(..., "LOW,HIGH", "Lowest and highest rating, such as 0,25 or mqm."),
     metric: str | None = option(
         None, "NAME", "Metric to use, chosen before rating began (mean: the mean of all metrics)."
     ),
@@ -46,7 +46,7 @@ def stop(
     confidence: str = option("0.95", "LEVEL", "Confidence level, such as 0.95 or 95%."),
     pool: options.Pool = None,
     design: options.SideFile = None,
-    human: str | None = option(None, "COLUMN", "Column of scores; the mean of several with A,B."),
+    human: str | None = option(None, "COLUMN", "Column of human scores; A,B takes the mean."),
     id: options.SheetId = "id",
     fail_open: bool = flag(False, "--fail-open", "Exit with 1 while more ratings are needed."),
     output: Output = "text",
@@ -54,9 +54,9 @@ def stop(
 ) -> None:
     """Say whether you can stop rating.
 
-    The sheet comes from [bold]fewgold select --strategy random --in-order[/bold]
-    and is rated from the top. Look as often as you like: the default rule keeps its confidence.
-    Fix tolerance, metric and rule before the first rating.
+    Make the sheet with [bold]fewgold select --strategy random --in-order[/bold] and rate it
+    from the top. You may look as often as you like: with the default rule, the
+    interval still holds. Fix tolerance, metric and rule before the first rating.
 
     Example: [bold]fewgold stop to_rate.csv --tolerance 0.5 --limits mqm[/bold]
     """

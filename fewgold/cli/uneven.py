@@ -59,7 +59,7 @@ Uniform = Annotated[
     float | None,
     described(
         "SHARE",
-        "Share of equal chances in the mixture, such as 0.5 or 50%. Default: 0.25; 0.5 with "
+        "Share of the budget spent with equal chances, such as 0.5 or 50%. Default: 0.25; 0.5 with "
         "docs-uneven-rank and docs-two-wave.",
         panel=_PANEL,
         parser=_uniform,

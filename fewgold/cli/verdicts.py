@@ -23,16 +23,16 @@ _COLUMNS = "Columns"
 Target = Annotated[
     options.Target,
     described(
-        "pool|process",
-        "Estimate the share of exactly these rows, or the rate of the system that produced them.",
+        "WHAT",
+        "pool: the share of these rows alone; process: the rate of the system that made them.",
     ),
 ]
 GoldFrom = Annotated[
     Literal["sample", "picked", "calibration"],
     described(
         "HOW",
-        "How the rows with a known class were chosen: a random sample, picked by class, or a "
-        "calibration set from elsewhere.",
+        "How the rows with an expert verdict were chosen: sample (at random), picked (by class) or "
+        "calibration (they come from elsewhere).",
     ),
 ]
 
@@ -53,7 +53,7 @@ def raters(
         panel=_COLUMNS,
     ),
     id: str | None = option(None, "COLUMN", "Column of item ids.", panel=_COLUMNS),
-    human: str | None = option(None, "COLUMN", "Column of answers.", panel=_COLUMNS),
+    human: str | None = option(None, "COLUMN", "Column of the answers.", panel=_COLUMNS),
     gold: str | None = option(
         None, "COLUMN", "Column of expert verdicts (empty where there is none).", panel=_COLUMNS
     ),
@@ -83,6 +83,8 @@ def raters(
     No rater is treated as the truth. The agreement between raters shows how
     often each recognises adequate items ([bold]ρ[/bold]) and inadequate ones ([bold]η[/bold]).
     Verdicts are 0 and 1, or words such as pass and fail, yes and no.
+
+    Examples, with one column per rater and with one row per answer:
 
     [bold]fewgold raters verdicts.csv --raters ann,bob,cleo[/bold]
 
@@ -191,16 +193,14 @@ def preferences(
 
     People judge a random sample of the pairs, and a judge all of them. The
     pairs judged by both are used to correct the judge's verdicts on the others.
-    Rows without a verdict of the judge form a separate category.
+    Rows without a verdict of the judge form a separate category. Three or more
+    systems, compared in pairs, are ranked (Bradley-Terry model, --systems).
 
-    Three or more systems, compared in pairs, are ranked by the Bradley-Terry
-    model: --systems names the two columns that hold the systems of each row.
+    Examples:
 
     [bold]fewgold preferences pairs.csv --human people --judge llm[/bold]
 
-    [bold]fewgold preferences arena.csv --human winner --judge gpt --a model_a --b model_b[/bold]
-
-    [bold]fewgold preferences arena.csv --human winner --judge gpt --systems model_a,model_b[/bold]
+    [bold]fewgold preferences arena.csv --human winner --systems model_a,model_b[/bold]
     """
     from fewgold.bayes import preferences as corrected
 
@@ -296,7 +296,7 @@ def naive(
         None, "COLUMN", "Column of system names ('none' to use none).", panel=_COLUMNS
     ),
     adequate: str | None = option(
-        None, "CUT", "Which human scores are adequate, such as '<=0'; not needed for 0 and 1."
+        None, "CUT", "Human scores that count as adequate, such as '<=0'; not needed for 0 and 1."
     ),
     rule: ThresholdRule = "equal",
     per_system: bool = flag(False, "--per-system", "Use a separate threshold for each system."),
@@ -319,11 +319,12 @@ def naive(
 ) -> None:
     """Compare raw success rates of metrics with corrected ones.
 
-    naive: the share that the metric calls adequate; own: corrected by the rated
-    rows of the system; pooled: corrected by error rates shared by all systems;
-    transfer: corrected by error rates from the other systems only.
+    Four rates per metric and system. naive: the share that the metric calls
+    adequate; own: corrected by the rated rows of the system; pooled: corrected by
+    error rates shared by all systems; transfer: corrected by error rates from the
+    other systems only.
 
-    [bold]fewgold naive rated.csv --human mqm --adequate '<=0' --metrics comet,bleurt[/bold]
+    Example: [bold]fewgold naive rated.csv --human mqm --adequate '<=0' --metrics comet[/bold]
     """
     from fewgold.bayes import naive_table
     from fewgold.errors import DataError

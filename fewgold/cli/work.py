@@ -33,8 +33,7 @@ def work(
     known: str | None = option(
         None,
         "FILE",
-        "Table of segments with known answers, for attention checks: columns id and score, or id, "
-        "low and high.",
+        "Table of known answers for attention checks: columns id and score, or id, low and high.",
         panel=_HOW,
     ),
     second: float | None = option(
@@ -76,13 +75,10 @@ def work(
 ) -> None:
     """Show how the raters work, and change how segments reach them.
 
-    Answers, time per answer, attention checks, segments that somebody opened
-    and left, and the agreement of raters over time. Answers to checks never
-    enter the estimate.
+    Without options, shows answers and their times, attention checks, segments opened
+    but not answered, and how well raters agree. Answers to checks never count.
 
-    [bold]fewgold work study[/bold]
-
-    [bold]fewgold work study --check-every 20 --known gold.csv --second 0.2[/bold]
+    Example: [bold]fewgold work study --check-every 20 --known gold.csv --second 0.2[/bold]
     """
     from fewgold.campaign import Campaign
 
@@ -111,7 +107,7 @@ def work(
 
 
 def _practice(study: Campaign, file: str) -> list[PracticeItem]:
-    """Practice items of a table."""
+    """Read practice items from a table."""
     from fewgold.campaign.practice import PracticeItem, parse_answer
     from fewgold.errors import DataError
 
@@ -139,7 +135,7 @@ def _practice(study: Campaign, file: str) -> list[PracticeItem]:
 
 
 def _known(file: str) -> dict[str, tuple[float, float]]:
-    """Known answers by id."""
+    """Read known answers from a table, by id."""
     import numpy as np
 
     from fewgold.errors import DataError
@@ -235,8 +231,8 @@ Rule = Annotated[
     Literal["replaces", "joins"] | None,
     described(
         "RULE",
-        "Whether a settled score replaces the answers of the raters (default), or joins them as "
-        "one more rater.",
+        "replaces: a settled score replaces the answers of the raters (default); joins: it counts "
+        "as one more rater.",
     ),
 ]
 
@@ -246,7 +242,7 @@ def adjudicate(
     differ: float | None = option(
         None,
         "D",
-        "Queue segments whose raters differ by D or more. Must be set before anything is settled.",
+        "List segments whose raters differ by D or more. Set it before anything is settled.",
         parser=parse.number,
     ),
     rule: Rule = None,
@@ -264,7 +260,9 @@ def adjudicate(
 
     A rule set beforehand decides which are settled, so that the score of a
     segment does not depend on who happened to look. The raters' answers are
-    kept; results and their signature say how many scores were settled.
+    kept, and results say how many scores were settled.
+
+    Examples:
 
     [bold]fewgold adjudicate study --differ 20[/bold]
 
@@ -289,17 +287,17 @@ def adjudicate(
             done += sum(study.settle(id, s, by=by or "") for id, (s, _) in _known(answers).items())
         queue, left = study.differing(settled=settled), len(study.differing())
         chosen = study.settings.adjudication
-        limit = study.settings.differ
+        limit, beside = study.settings.differ, bool(study.settings.sides)
     from fewgold.common.text import plain_value
 
     record = {
         "campaign": campaign, "settled": done, "differ": limit, "adjudication": chosen,
         "queue": plain_value(queue.to_dict("records")), "left": left,
     }  # fmt: skip
-    show(json, record, lambda out: _show_queue(out, queue, record))
+    show(json, record, lambda out: _show_queue(out, queue, record, beside))
 
 
-def _show_queue(out: Console, queue: pd.DataFrame, record: dict[str, Any]) -> None:
+def _show_queue(out: Console, queue: pd.DataFrame, record: dict[str, Any], beside: bool) -> None:
     if record["settled"]:
         out.print(f"[bold]Settled {record['settled']}.[/bold]\n")
     s = "" if record["left"] == 1 else "s"
@@ -309,6 +307,13 @@ def _show_queue(out: Console, queue: pd.DataFrame, record: dict[str, Any]) -> No
     )
     if queue.empty:
         return
+    if beside:
+        from fewgold.campaign.sides import EXPLAINED
+
+        out.print(
+            "Settle a pair by its id with 1 (the first output is better), -1 (the second) or 0; "
+            f"by its key, as on a page, {EXPLAINED}.\n"
+        )
     wide = max(7, *(len(str(i)) for i in queue["segment"]))
     out.print(f"{'segment':{wide}s}  raters  lowest  highest  settled", highlight=False)
     for row in queue.to_dict("records"):

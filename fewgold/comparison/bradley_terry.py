@@ -189,20 +189,22 @@ class PairRanking:
         for row in self.to_frame().to_dict("records"):
             ranks = f"{row['rank_low']} to {row['rank_high']}"
             ranks = str(row["rank_low"]) if row["rank_low"] == row["rank_high"] else ranks
-            lines.append(
-                f"{row['system']:{wide}s}  {row['share']:6.3f}  {row['share_low']:.3f} to "
-                f"{row['share_high']:.3f}  {row['strength']:+8.3f}  {row['low']:+.3f} to "
-                f"{row['high']:+.3f}  {ranks:>6s}  {row['pairs']:6d}  {row['wins']:3d}  "
-                f"{row['ties']:4d}  {row['losses']:4d}"
+            numbers = (
+                f"{row['share']:6.3f}  {row['share_low']:.3f} to {row['share_high']:.3f}  "
+                f"{row['strength']:+8.3f}  {row['low']:+.3f} to {row['high']:+.3f}  "
+                f"{ranks:>6s}  {row['pairs']:6d}  {row['wins']:3d}  {row['ties']:4d}  "
+                f"{row['losses']:4d}"
             )
+            lines.append(f"{row['system']:{wide}s}  {numbers.replace('-', '−')}")
         lines.append("")
         for row in self.differences().to_dict("records"):
             sure = "" if row["significant"] else ", not distinguishable"
-            lines.append(
-                f"{row['first']} preferred to {row['second']}: {row['preferred']:.3f} "
-                f"({row['low']:.3f} to {row['high']:.3f}), p = {row['p_adjusted']:.3g}{sure}"
-            )
-        text = "\n".join(lines).replace("-", "−")
+            numbers = (
+                f"{row['preferred']:.3f} ({row['low']:.3f} to {row['high']:.3f}), "
+                f"p = {row['p_adjusted']:.3g}"
+            ).replace("-", "−")
+            lines.append(f"{row['first']} preferred to {row['second']}: {numbers}{sure}")
+        text = "\n".join(lines)
         told = f"{self.rated:,} of {self.pool_size:,} pairs judged by people"
         if self.judges:
             told += f"; {listed(list(self.judges))} judged all and " + (
@@ -214,7 +216,7 @@ class PairRanking:
         return "\n".join([text, "", *end, *(f"note: {note}" for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """Everything as plain values, for JSON."""
         found: dict[str, Any] = plain_value({
             "systems": list(self.systems), "ranking": self.to_frame().to_dict("records"),
             "differences": self.differences().to_dict("records"), "rated": self.rated,
@@ -317,8 +319,8 @@ def bradley_terry(
         rows, design = how.design(frame, judged)
         if not judged[rows].all():
             raise DataError(
-                f"with --chosen {how.code} people must have judged every pair of the chosen "
-                f"values; {counted(int((~judged[rows]).sum()), 'pair')} without a verdict."
+                f"if pairs were chosen by {how.code}, people must have judged every pair of the "
+                f"chosen values; {counted(int((~judged[rows]).sum()), 'pair')} without a verdict."
             )
     size = len(systems)
     _check_links(systems, one[rows], two[rows], told[rows])

@@ -172,7 +172,7 @@ def setting(
     if units is not None and units.max() < 1:
         raise DataError(
             "all rated segments are in one document, so nothing can be learned about how "
-            "documents differ. Rate segments of two or more, or take segments as the unit."
+            "documents differ. Rate segments of two or more, or use segments as the unit."
         )
     if sample is None:
         design = plain_design(rows.size, table.ids.size, units, whole, target)

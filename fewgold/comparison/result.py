@@ -462,7 +462,7 @@ class Comparison:
         people = self.people
         if people is not None:
             lines.append(
-                f"{len(people.names)} raters: α = {people.alpha:.2f}, biases from "
+                f"{len(people.names)} raters: Krippendorff's α {people.alpha:.2f}, biases from "
                 f"{np.nanmin(people.bias):+.2f} to {np.nanmax(people.bias):+.2f}"
                 if np.isfinite(people.bias).any()
                 else f"{len(people.names)} raters, no output rated by two of them"

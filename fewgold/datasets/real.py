@@ -165,7 +165,9 @@ def _file(name: str, filename: str) -> Path:
     folder = data_folder()
     if folder is None:
         named = os.environ.get(VARIABLE)
-        place = f"{VARIABLE} names {named!r}, which is no folder" if named else "there is no folder"
+        place = (
+            f"{VARIABLE} names {named!r}, which is not a folder" if named else "there is no folder"
+        )
         raise FileNotFoundError(
             f"the data set {name!r} is not part of fewgold, and {place} with it. Set {VARIABLE} to "
             "the folder that holds the *.csv.gz files and columns.json, or use load_demo."

@@ -109,14 +109,14 @@ def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:
     try:
         pool = (shared_sheets.build_joint_pool if joint else sheets.build_pool)(frame, columns)
     except FewgoldError as error:
-        return None, finding("no-pool", why=str(error))
+        return None, finding("no-pool", why=error.message_for("cli"))
     return pool, None
 
 
 def _strategies(fit: Able) -> list[Support]:
     pool = fit.pool
     if pool is None:
-        return [Support("strategies", False, "not before the problems above are solved")]
+        return [Support("strategies", False, "not until the problems above are solved")]
     names = registry.strategy_names(pool)
     text = f"{len(names)} usual ones; recommended: {registry.recommended(pool)}"
     if fit.crossed:
@@ -284,7 +284,7 @@ def _studies(seen: Seen, fit: Able) -> list[Support]:
             "no scores, neither human nor automatic": not (fit.rated or seen.usable_metrics),
         }),
         _unless("stopping", stop, {
-            "not before the problems above are solved": fit.pool is None,
+            "not until the problems above are solved": fit.pool is None,
             "one system at a time: keep only its rows": fit.crossed,
         }),
     ]  # fmt: skip
@@ -560,7 +560,7 @@ def _alpha(seen: Seen, human: str, metrics: tuple[str, ...]) -> Command:
 
 
 def _points(seen: Seen) -> list[Command]:
-    """Commands that replace decimal commas by points in all columns, then check again."""
+    """Commands that replace decimal commas with points in all columns, then check again."""
     out = out_name(seen.path, "-points.csv")
     (name,) = shlex.split(out)
     code = to_points(seen.path, list(seen.cells.values()), seen.table, name)

@@ -49,7 +49,7 @@ def examine_answers(path: str, form: Format) -> Diagnosis:
     try:
         reading = form.read(path)
     except FewgoldError as error:
-        found = finding("unreadable", why=str(error))
+        found = finding("unreadable", why=error.message_for("cli"))
         return Diagnosis(path, form.name, title, findings=(found,))
     findings, facts = tuple(_findings(reading)), _facts(reading)
     if not reading.ratings and reading.blank:
@@ -170,7 +170,7 @@ def _comparable(frame: Any, systems: int, raters: bool) -> str | None:
         table = read(frame, human="score", system="system", id="segment",
                      rater="rater" if raters else None)  # fmt: skip
     except FewgoldError as error:
-        return str(error)
+        return error.message_for("cli")
     both = np.isfinite(table.human).sum(0)
     return None if (both > 1).any() else "no segment is rated for two systems"
 
@@ -214,7 +214,7 @@ def examine_submission(path: str) -> Diagnosis:
     try:
         table = read_metric_submission(path)
     except DataError as error:
-        found = finding("unreadable", why=str(error))
+        found = finding("unreadable", why=error.message_for("cli"))
         return Diagnosis(path, "metric-submission", title, findings=(found,))
     pairs = list(dict.fromkeys(table["lp"]))
     gaps = int(table["score"].isna().sum())

@@ -234,7 +234,7 @@ def _with(frame: Any, told: Sequence[str]) -> Any:
 def examine_tree(
     path: str, form: formats.Format, human: Sequence[str], given: Mapping[str, Any]
 ) -> Diagnosis:
-    """A folder of answers; a table of outputs if it has no human scores, or several kinds."""
+    """Examine a folder of answers, or of outputs if it has no human scores or several kinds."""
     try:
         form.read(path)
     except FewgoldError:

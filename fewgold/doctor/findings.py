@@ -125,7 +125,7 @@ class Diagnosis:
         return _render(self)
 
     def _brief(self) -> str:
-        """The findings that matter and the next command, a line each."""
+        """The findings that matter and the next command, one line each."""
         lines = [f"{f.severity}: {f.what}" for f in self.findings if f.severity != "note"]
         lines += [f"next: {c.text}" for c in self.next_commands[:1]]
         return "\n".join(lines or ["fine"])
@@ -255,7 +255,7 @@ def unreadable(error: FewgoldError) -> Finding:
     """The commands' message about a file that they cannot read."""
     if isinstance(error, TableError):
         return Finding("error", error.code, error.what, error.where, error.do)
-    return finding("unreadable", why=str(error))
+    return finding("unreadable", why=error.message_for("cli"))
 
 
 _BEFORE_SPREADSHEET = "Use the file from before the spreadsheet, and import the column as text."
@@ -264,8 +264,8 @@ TEXTS = {
     # Files
     "missing": _Said("error", "there is no such file.", "Check the path."),
     "unreadable": _Said("error", "{why}"),
-    "folder": _Said("error", "a folder, but no campaign, no mt-metrics-eval tree, no evaluation "
-        "logs and no dataset",
+    "folder": _Said("error", "a folder, but not a campaign, an mt-metrics-eval tree, a set of "
+        "evaluation logs or a dataset",
         "Name one file in it."),
     "log": _Said("note", "how the log was read"),
     "nested-fields": _Said("note", "cells hold objects or lists with fields of their own",
@@ -335,8 +335,8 @@ TEXTS = {
         "others."),
     "giant-document": _Said("warning", "one document, “{name}”, holds {n:,} of {segments:,} "
         "segments",
-        "Is this one document, or a placeholder for “no document”? Documents are too uneven "
-        "here for whole ones (docs-whole)."),
+        "Is this one document, or a placeholder for “no document”? Their sizes are too uneven "
+        "to sample whole documents (docs-whole)."),
     "few-documents": _Said("warning", "only {n} documents",
         "Scores hold for these documents, but so few say little about others. Sampling whole "
         "documents (docs-whole) is too coarse."),
@@ -379,7 +379,7 @@ TEXTS = {
     "constant-human": _Said("warning", "all scores in “{name}” are {score:g}",
         "Is it the right column? There is nothing to estimate from it."),
     "imbalance": _Said("warning", "{share:.1%} of the scores in “{name}” are 1: one of the two "
-        "kinds is rare",
+        "values is rare",
         "Small samples may contain none of it. Use intervals that are made for this (--limits "
         "0,1 with the bound star, or the model alpha)."),
     "off-scale": _Said("warning",

@@ -56,7 +56,7 @@ class Seen(Roles):
 
     @property
     def usable_metrics(self) -> tuple[str, ...]:
-        """Metrics without those derived from the human scores."""
+        """Metrics that are not derived from the human scores."""
         return tuple(m for m in self.metrics if m not in self.leaks)
 
     def count(self, name: str | None) -> int:

@@ -123,7 +123,7 @@ def _points(
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, FewgoldError):
-        return str(error)
+        return error.message_for("cli")
     return f"the design file is damaged ({type(error).__name__}: {error})"
 
 
@@ -147,7 +147,7 @@ def _pool_findings(record: sheets.Record, blind: bool) -> Iterator[Finding]:
     try:
         table = sheets.pool_table(record)
     except FewgoldError as error:
-        yield finding("pool-missing", why=str(error))
+        yield finding("pool-missing", why=error.message_for("cli"))
         return
     try:
         with sheets.intact(record.path):
@@ -156,7 +156,7 @@ def _pool_findings(record: sheets.Record, blind: bool) -> Iterator[Finding]:
             pool = sheets.with_added(build(table, columns), record["pool"].get("added"))
             sheets.load_sample(record, pool)
     except FewgoldError as error:
-        yield finding("pool-changed", why=str(error))
+        yield finding("pool-changed", why=error.message_for("cli"))
 
 
 def _id_findings(ids: list[str], expected: list[str]) -> Iterator[Finding]:

@@ -141,7 +141,7 @@ Fit: TypeAlias = Callable[[FloatArray, FloatArray], Model]
 def cross_fit(
     ratings: Ratings, folds: int | None, fit: Fit, over: FloatArray | None = None
 ) -> Predictions:
-    """Predict each fold with a model fitted to the others; None fits to and predicts all ratings.
+    """Predict each fold with a model fitted to the others; without folds, all ratings are used.
 
     If all weights are equal, the mean prediction is taken over the segments outside the training
     folds, and counts for their share of the pool: given the training folds, the held-out fold is a

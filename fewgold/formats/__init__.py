@@ -113,13 +113,18 @@ def read(
     return found.read(path, names)
 
 
-def check_criteria(format: Format, tasks: Tasks) -> None:
-    """Refuse to write several criteria in a format that holds one score per answer."""
+def check_fits(format: Format, tasks: Tasks) -> None:
+    """Refuse several criteria where answers have one score, and verdicts where there are means."""
     if tasks.criteria and not format._several:
         able = ", ".join(name for name in _WHERE if get(name)._several)
         raise DataError(
             f"{format.title} holds one score per answer, but there are {len(tasks.criteria)} "
             f"criteria ({', '.join(tasks._scores)}). These hold several: {able}."
+        )
+    if tasks.pairs and format._means:
+        raise DataError(
+            f"{format.title} holds mean scores, and verdicts on pairs have no mean. Choose a "
+            "format with an answer per rater, such as csv."
         )
 
 

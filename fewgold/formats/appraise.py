@@ -181,9 +181,9 @@ class Appraise(Format):
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
         """The scores of a campaign; for a batch file, the segments still to be rated."""
         if names.id is not None and names.id not in _IDS:
-            raise UnknownNameError("id of Appraise", names.id, _IDS)
+            raise UnknownNameError("kind of id in files of Appraise", names.id, _IDS)
         if names.score or names.rater:
-            raise DataError("Appraise's files have no header: there is no column to name.")
+            raise DataError("Appraise's files have no header, so there is no column to name.")
         if read_text(path).lstrip().startswith("["):
             return self._tasks(path)
         rows, lines = Rows(self.name), lines_of(path)
@@ -233,7 +233,7 @@ class Appraise(Format):
     def write_tasks(
         self, tasks: Tasks, path: str | Path, languages: tuple[str, str] = ("eng", "eng")
     ) -> None:
-        """A batch file; ``languages`` are Appraise's codes and must be those of the manifest."""
+        """Write a batch file; ``languages`` are Appraise's codes, as in the manifest."""
         made = json.dumps(batches(tasks, languages), ensure_ascii=False, indent=2)
         write_texts({Path(path): made + "\n"})
 
@@ -297,7 +297,9 @@ def _cells(line: TextLine) -> tuple[dict[str, Any], str]:
         rest = rest[2:]
         if rest and finite(rest[0]) is None:
             made["errors"] = _errors(rest.pop(0))
-    if len(rest) not in (0, 2, 4) or any(finite(cell) is None for cell in rest):
+    # Appraise writes times as numbers. Ours may be any text, and always come after the errors.
+    numbers = rest[2:] if "errors" in made else rest
+    if len(rest) not in (0, 2, 4) or any(finite(cell) is None for cell in numbers):
         return {}, (
             "after the score, expected document, is document score, errors, start and end, got "
             f"{', '.join(map(repr, cells[7:]))}"

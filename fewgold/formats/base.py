@@ -364,6 +364,8 @@ class Tasks:
         Instructions for raters, in Markdown.
     each
         Number of raters per segment.
+    pairs
+        Whether raters compare two outputs. Scores are then codes of verdicts, which have no mean.
     """
 
     segments: tuple[Segment, ...]
@@ -377,6 +379,7 @@ class Tasks:
     ends: tuple[str, str] | None = None
     instructions: str = ""
     each: int = 1
+    pairs: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "question", self._scale.asked(self.question))
@@ -656,6 +659,8 @@ class Format(ABC):
     suffixes: ClassVar[tuple[str, ...]]
     #: Whether what it writes holds the scores of several criteria.
     _several: ClassVar[bool] = False
+    #: Whether it holds the mean of all answers, and no answers of single raters.
+    _means: ClassVar[bool] = False
     #: Whether one file holds a list for each rater.
     _assigns: ClassVar[bool] = False
 
@@ -664,7 +669,7 @@ class Format(ABC):
         return None
 
     def _write_assigned(self, tasks: Mapping[str, Tasks], path: str | Path) -> None:
-        """What the tool imports, with a list for each rater; of formats that assign."""
+        """Write what the tool imports, with a list for each rater; only for formats that assign."""
         raise NotImplementedError
 
     @abstractmethod

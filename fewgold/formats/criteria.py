@@ -63,7 +63,7 @@ def _called(name: str) -> tuple[str, ...]:
 
 
 def _joined(found: Mapping[str, Reading], notes: tuple[str, ...]) -> Reading:
-    """One reading from one per criterion, with every row accounted for."""
+    """Join the readings of all criteria into one, with every row accounted for."""
     first = next(iter(found.values()))
     answers: dict[tuple[Any, ...], Rating] = {}
     for name, reading in found.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from fewgold.formats.base import Format, Tasks
 #: Plain tables have no place for the question; a text file beside them has it.
 _PLAIN = ("csv", "tsv", "jsonl", "parquet")
 #: Formats without a place for the question that raters are asked.
-_MUTE = ("appraise", "mqm", "mt-metrics-eval", "wmt-da")
+_MUTE = ("appraise", "mqm", "mqm-averages", "mt-metrics-eval", "wmt-da")
 #: Tools that show everybody the same order, and what each rater needs to have one of their own.
 _SHARED = {
     "label-studio": "a project", "label-studio-csv": "a project", "argilla": "a dataset",
@@ -62,7 +62,7 @@ def hand_out_to(form: Format, tasks: Mapping[str, Tasks], path: str | Path) -> H
     return Handout(tuple(file for one in made for file in one.files), tuple(notes))
 
 
-def raters_of(names: list[str]) -> tuple[str, ...]:
+def raters_of(names: Iterable[str]) -> tuple[str, ...]:
     """Names of raters, each once."""
     told = tuple(name.strip() for name in names)
     for name in told:
@@ -99,6 +99,8 @@ def _written(form: Format, tasks: Tasks, path: Path) -> Handout:
         notes.append(f"what raters are asked, with the scale, is in {str(beside)!r}")
     elif form.name in _MUTE:
         notes.append(f"{form.title} has no place for the scale: tell raters {tasks._instruction!r}")
+        if form.name == "mqm-averages":
+            notes.append(f"{form.title} holds scores with the opposite sign, such as -3.5 for 3.5")
     if tasks.each > 1 and form.name.startswith("label-studio"):
         notes.append(
             f"for {tasks.each} raters per segment, set maximum_annotations of the project in "
@@ -111,7 +113,7 @@ def _written(form: Format, tasks: Tasks, path: Path) -> Handout:
 
 
 def _for_raters(tasks: Tasks) -> str:
-    """What raters must know of a plain table: the question, the scale and the instructions."""
+    """What raters must know about a plain table: the question, the scale and the instructions."""
     told = [*(each._instruction.strip() for each in tasks._each), tasks.instructions.strip()]
     how = "Fill in the score of every row that says yes under rate. Leave key as it is."
     return "\n\n".join([*filter(None, told), how]) + "\n"

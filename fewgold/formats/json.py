@@ -230,8 +230,12 @@ def choose(what: str, found: Iterable[str], likely: Iterable[str], wanted: str |
     if not some:
         raise DataError(f"no {what} of the file holds numbers. It has: {names}.")
     raise DataError(
-        f"more than one {what} may hold the score: {', '.join(repr(n) for n in some[:20])}. "
-        "Choose one with --human."
+        f"more than one {what} may hold the score: {', '.join(repr(n) for n in some[:20])}.",
+        hints={
+            "python": "Choose one: Names(score=…).",
+            "cli": "Choose one with --human.",
+            "web": "Choose one.",
+        },
     )
 
 

@@ -94,7 +94,7 @@ class LabelStudio(Format):
 
 
 def data_of(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
-    """The data of a task, known by ``key``."""
+    """The data of a task, with ``key`` to identify its segment."""
     return {**layout.carried(segment), **layout.texts(segment), KEY: key}
 
 
@@ -121,7 +121,7 @@ def answer_of(value: Any) -> Any:
 
 
 def read_flat(rows: Rows, records: Sequence[tuple[str, Any]], names: Names) -> Reading:
-    """Records with their places; a row is a record."""
+    """Read records, given with their places in the file; each record counts as one row."""
     objects = [r for _, r in records if isinstance(r, dict)]
     # `id` is Label Studio's own number of the task, not a segment id unless the user says so.
     fields = ({n: v for n, v in r.items() if n != "id" or names.id} for r in objects)
@@ -135,7 +135,7 @@ def read_flat(rows: Rows, records: Sequence[tuple[str, Any]], names: Names) -> R
         if not isinstance(record, dict):
             rows.reject(place, "expected an object {…}.", record)
         elif not segment:
-            why = f"there is no {KEY!r} to identify the segment. Name another field with --id."
+            why = f"there is no {KEY!r} to identify the segment. Name the field that does."
             rows.reject(place, why, record)
         else:
             lead = record.get("lead_time")
@@ -181,8 +181,12 @@ def _flat_question(
     numeric = [n for n, values in found.items() if shared.mostly_scores(values)]
     if not numeric:
         raise DataError(
-            f"no field holds numbers. Fields: {', '.join(map(repr, found)) or 'none'}. Name the "
-            "score with --human."
+            f"no field holds numbers. Fields: {', '.join(map(repr, found)) or 'none'}.",
+            hints={
+                "python": "Name the score: Names(score=…).",
+                "cli": "Name the score with --human.",
+                "web": "Name the column of scores.",
+            },
         )
     return shared.choose("question", numeric, numeric, None)
 
@@ -390,7 +394,7 @@ def _read_tasks(format: str, tasks: list[Any], names: Names) -> Reading:
         if not isinstance(annotations, list):
             rows.reject(place, "its 'annotations' are not a list.", task)
         elif not segment:
-            why = f"its data has no {KEY!r}. Name another field with --id."
+            why = f"its data has no {KEY!r} to identify the segment. Name the field that does."
             for _ in annotations or [None]:
                 rows.reject(place, why, data)
         elif not annotations:

@@ -50,6 +50,7 @@ def blank_separated(
 class Means(Format):
     """Mean scores separated by blanks, without texts and raters."""
 
+    _means: ClassVar[bool] = True
     #: The columns, as published, and which of them names the segment.
     header: ClassVar[tuple[str, ...]]
     id: ClassVar[str]

@@ -501,7 +501,7 @@ class MqmTsv(Format):
         path: str | Path,
         weights: MqmWeights = _STANDARD,
     ) -> None:
-        """One line per error, from ``details["errors"]``; segments without errors as No-error."""
+        """Write one line per error, from ``details["errors"]``, or No-error for a segment."""
         lines: list[Sequence[str]] = []
         for segment, rating in matched(tasks, ratings):
             lines.extend(_error_lines(segment, rating, weights))

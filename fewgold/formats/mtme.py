@@ -85,7 +85,7 @@ class Tree:
 
     @property
     def pairs(self) -> list[str]:
-        """The pairs of languages, such as en-de."""
+        """The language pairs, such as en-de."""
         if self.only is not None:
             return [self.only]
         return sorted({p.stem for p in self._texts("sources") if "-" in p.stem})
@@ -103,7 +103,7 @@ class Tree:
         return self.pairs[0]
 
     def sources(self, pair: str) -> list[str]:
-        """Source segments in order; their number is that of segments."""
+        """The source segments in order; outputs have as many."""
         if pair not in self._kept:
             found = [p for p in self._texts("sources") if p.stem == pair]
             self._kept[pair] = texts_of(found[0], "sources")
@@ -673,7 +673,10 @@ def _errors(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | N
 
 def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | None, str]:
     if len(cells) not in (2, 3):
-        return None, f"expected a system, its errors and a rater, separated by tabs: {len(cells)}"
+        return (
+            None,
+            f"expected a system, its errors and a rater, separated by tabs; got {len(cells)}",
+        )
     if cells[1].strip() == "None":
         return None, ""
     try:

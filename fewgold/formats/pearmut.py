@@ -271,7 +271,7 @@ def _shown(text: str) -> str:
 
 
 def _info(tasks: Tasks, assignment: str, users: list[str] | int) -> dict[str, Any]:
-    """What Pearmut must know of a campaign beside its items."""
+    """What Pearmut must know about a campaign besides its items."""
     info: dict[str, Any] = {
         "assignment": assignment,
         "protocol": "DA",
@@ -354,7 +354,7 @@ class Pearmut(Format):
         return rows.reading(names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """A campaign, for ``pearmut add``."""
+        """Write a campaign, for ``pearmut add``."""
         data: list[Any] = _documents(tasks)
         if tasks.each > 1:
             count = len(tasks.raters) or tasks.each
@@ -366,7 +366,7 @@ class Pearmut(Format):
         write_texts({Path(path): dumps(campaign, indent=1) + "\n"})
 
     def _write_assigned(self, tasks: Mapping[str, Tasks], path: str | Path) -> None:
-        """A campaign in which every rater has documents of their own."""
+        """Write a campaign in which every rater has their own documents."""
         first = next(iter(tasks.values()))
         info = _info(first, "task-based", list(tasks))
         data = [_documents(own) for own in tasks.values()]
@@ -374,7 +374,7 @@ class Pearmut(Format):
         write_texts({Path(path): dumps(campaign, indent=1) + "\n"})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """A log: a line per rater, document and time."""
+        """Write a log: one line per rater, document and time."""
         groups: list[list[tuple[Segment, Rating]]] = []
         for segment, rating in matched(tasks, ratings):
             group = groups[-1] if groups else []

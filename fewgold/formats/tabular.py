@@ -602,7 +602,7 @@ class JsonLines(Tabular):
 
 
 def _marked(text: str) -> bytes:
-    """Spreadsheet programs recognise UTF-8 only after a byte order mark."""
+    """Text with a byte order mark, without which spreadsheets do not recognise UTF-8."""
     return (text if text.isascii() else f"\ufeff{text}").encode()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,7 +78,7 @@ def as_text(lines: Sequence[Sequence[str]], separator: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quoted if CSV needs it; Python's own writer misses a lone carriage return."""
+    """A cell, quoted if CSV needs it; Python's own writer misses a lone carriage return."""
     return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
 
 
@@ -93,13 +93,17 @@ def is_empty(value: Any) -> bool:
 _VERB = re.compile(r"\b(are|have|do|occur|name)\b")
 
 
-def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
-    """Raise an error about ``ids``, if there are any, that names the first few."""
+def refuse(what: str, ids: Sequence[str], hint: str | Mapping[str, str] = "") -> None:
+    """Raise an error about ``ids``, if there are any, that names the first few.
+
+    ``hint`` may be one for each audience, as in `FewgoldError`.
+    """
     if ids:
         more = ", …" if len(ids) > 5 else ""
         what = _VERB.sub(lambda found: verb(len(ids), found[0]), what, count=1)
         count = counted(len(ids), "id")
-        raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
+        hints = {"python": hint} if isinstance(hint, str) else hint
+        raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}.", hints=hints)
 
 
 # A column as numbers: decimal commas, verdicts, gaps, and cells that only look like numbers -------
@@ -282,7 +286,9 @@ def _sort(text: str, value: float) -> str:
     return next((name for name, matches in _KINDS.items() if matches(text)), "words")
 
 
-def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str) -> list[float]:
+def scores_of(
+    column: str, ids: Sequence[str], values: Sequence[Any], hint: str | Mapping[str, str]
+) -> list[float]:
     """The numbers in a column of scores; a gap or anything else is an error."""
     found = column_of(values, column)
     gaps = [i for i, gap in zip(ids, found.blank, strict=True) if gap]

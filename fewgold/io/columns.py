@@ -320,7 +320,14 @@ class Roles:
         said = ""
         if not likely and words:
             said = f" {words[0]!r} may be it, but it holds words and not a number in each row."
-        return DataError(f"which column holds the human scores? Name it with {option}{hint}.{said}")
+        return DataError(
+            "which column holds the human scores?",
+            hints={
+                "python": f"Name it{hint}.{said}",
+                "cli": f"Name it with {option}{hint}.{said}",
+                "web": f"Choose it{hint}.{said}",
+            },
+        )
 
     def per_output(self) -> Roles:
         """Merge the rows of several raters into one row per output, with the mean score.
@@ -448,13 +455,15 @@ def roles(
         for role, column in found.items():
             take(role, column)
     if chosen["id"] is None and need_id:
+        listing = ", ".join(names)
         raise DataError(
-            f"cannot tell which column holds the ids. Name it with --id: {', '.join(names)}.",
+            "cannot tell which column holds the ids.",
             hints={
-                "cli": "If none does, number the rows first: fewgold doctor prints a command for "
-                "that.",
-                "python": "If none does, number the rows first: frame.insert(0, 'id', "
-                "range(len(frame))).",
+                "python": f"Name it with id=…: {listing}. If none does, number the rows first: "
+                "frame.insert(0, 'id', range(len(frame))).",
+                "cli": f"Name it with --id: {listing}. If none does, number the rows first: "
+                "fewgold doctor prints a command for that.",
+                "web": f"Choose it: {listing}. If none does, number the rows first.",
             },
         )
     take("document", guess_column(free(), DOCUMENT_NAMES))

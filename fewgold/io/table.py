@@ -46,7 +46,7 @@ _WHOLE = re.compile(r"[+-]?\d+(\.\d+)?")
 # A quoted cell that needs its quotes, as written by spreadsheets.
 _NEEDED = re.compile(r'"(?:[^"]|"")*(?:,|"")(?:[^"]|"")*"')
 _QUOTES = "has broken quotes: one is not closed, or is in the middle of a cell."
-_RAGGED = "A text that holds the separator needs quotation marks around it."
+_RAGGED = "A cell that contains the separator needs quotation marks around it."
 
 
 class Row(NamedTuple):

@@ -104,7 +104,7 @@ class Paired:
         return np.asarray((self.weights * values).sum(-1))
 
     def residuals(self, influence: FloatArray) -> FloatArray:
-        """Values (..., n) whose mean has the variance of a measure, from its influence values.
+        """Turn a measure's influence values into values (..., n) whose mean has its variance.
 
         They are residuals of a regression on the judge, whose mean is known, and 0 outside the
         slice.

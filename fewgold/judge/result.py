@@ -93,7 +93,7 @@ def assess(
     check_confidence(confidence)
     if ratings.scores.ndim > 1:
         raise DataError(
-            "a judge is assessed one study at a time; take one draw, with ratings.draw(k). For "
+            "a judge is assessed one study at a time; use one draw: ratings.draw(k). For "
             "simulations fewgold.judge.figures takes a batch."
         )
     if bins is not None:

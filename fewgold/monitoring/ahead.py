@@ -183,7 +183,7 @@ def delays(
     drops
         One or several sizes of a drop; each alarm is tuned to its own.
     ratings
-    Ratings per batch.
+        Ratings per batch.
     size
         Segments per batch; None for very many.
     baseline
@@ -274,7 +274,9 @@ def ratings_for_delay(
     True
     """
     if not delay >= 1:
-        raise DataError(f"the delay must be at least 1, the first worse batch; got {delay!r}.")
+        raise DataError(
+            f"the delay must be at least 1 (an alarm at the first worse batch); got {delay!r}."
+        )
     most = _MOST if size is None else size
 
     def late(n: int) -> float:

@@ -43,7 +43,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Alarm:
-    """An alarm.
+    """An alarm: the batch that raised it, and where the drop probably began.
 
     Parameters
     ----------

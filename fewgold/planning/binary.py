@@ -62,7 +62,7 @@ class Sampled:
 
     @property
     def bias_spread(self) -> FloatArray:
-        """Its standard deviation between studies: the standard error of the posterior mean."""
+        """Standard deviation of the posterior mean between studies, that is its standard error."""
         return np.asarray(self.means.std(-1, ddof=1))
 
     @property
@@ -77,7 +77,7 @@ class Sampled:
 
     @property
     def sd_spread(self) -> FloatArray:
-        """Its standard deviation between studies."""
+        """Standard deviation of the posterior sd between studies."""
         return np.asarray(self.sds.std(-1, ddof=1))
 
     @property
@@ -435,7 +435,7 @@ class MeasurableDifferences:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, for JSON."""
+        """Everything as plain values, for JSON."""
         s = self.setting
         rates = {name: float(getattr(s, name).flat[0]) for name in ("alpha", "rho", "eta")}
         if not s.metric.any():
@@ -447,7 +447,7 @@ class MeasurableDifferences:
         }  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, target: float | None = None) -> Axes:
-        """ε by size as a heat map; ``target`` frames the sizes that measure so small a one."""
+        """ε by size as a heat map; ``target`` frames the sizes that can measure it."""
         from fewgold.plots import heat
 
         return heat(self.wide(), ax, target=target, title="Measurable difference ε")
@@ -664,7 +664,7 @@ def plan_binary(
     if size is not None and metric:
         raise FewgoldError(
             f"in a test set of {size} items the metric rates everything that people do not: "
-            f"leave out metric={metric}."
+            f"leave out the {metric} ratings by the metric alone."
         )
     if rho is not None and not metric and size is None:
         raise FewgoldError(

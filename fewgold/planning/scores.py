@@ -129,7 +129,7 @@ class Outlook:
             as ``random+alpha-judge``. All 0/1 metrics (``alpha``) are included anyway.
         """
         if ratings.scores.ndim != 1:
-            raise FewgoldError("a pilot is one study; take one of a batch with ratings.draw(k).")
+            raise FewgoldError("a pilot is one study; get one of a batch with ratings.draw(k).")
         if ratings.n < 10:
             raise FewgoldError(f"a pilot needs at least 10 ratings for planning; got {ratings.n}.")
         pool, scores = ratings.sample.pool, ratings.scores
@@ -417,7 +417,7 @@ def _need(
     size: int,
     options: Mapping[str, Any],
 ) -> Need:
-    """Ratings by interpolating the scaled widths at the sizes ``at``, replayed and corrected."""
+    """Ratings needed: interpolated from the scaled widths at sizes ``at``, replayed, corrected."""
 
     def width(n: int, correction: float = 1.0) -> float:
         here = float(np.interp(np.log(n), np.log(at), scaled)) * correction

@@ -95,8 +95,9 @@ class Costs:
             raise FewgoldError(f"items must be a whole number of at least 1; got {self.items!r}.")
         if self.metric == 0 and self.items is None:
             raise BudgetError(
-                "a metric that costs nothing could rate any number of items: expected items=, "
-                "the number of available items."
+                "a metric that costs nothing could rate any number of items, so their number is "
+                "needed.",
+                hints={"python": "Give it with items=.", "cli": "Give it with --size."},
             )
         if self.budget < self.human:
             raise BudgetError(
@@ -270,7 +271,7 @@ class Split:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain numbers, for JSON."""
+        """Everything as plain numbers, for JSON."""
         mixes = {n: getattr(self, n)._asdict() for n in ("best", "humans_alone", "formula")}
         names = ("pays", "saving", "information", "break_even", "cost_ratio", "level", "power")
         return mixes | {name: getattr(self, name) for name in names}

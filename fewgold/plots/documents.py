@@ -76,8 +76,14 @@ def reliability_curves(
     style.legend(ax, entries, "upper right", handlelength=1.6)
     if value == "relative_sd":
         style.percent_axis(ax.yaxis)
+    _documents_axis(ax)
     style.name_axes(ax, "documents", _SPREADS.get(value, value), title)
     return ax
+
+
+def _documents_axis(ax: Axes) -> None:
+    if ax.get_xscale() == "linear":
+        style.whole_ticks(ax.xaxis)
 
 
 def _by_system(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, pd.DataFrame]:
@@ -92,15 +98,20 @@ def _by_system(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, 
 
 
 def _line(
-    ax: Axes, labels: style.Labels, k: int, name: str, x: FloatArray, y: FloatArray, **other: Any
-) -> None:
-    """Draw the line of the k-th system, named at its end; ``other`` changes the usual style."""
+    ax: Axes, labels: style.Labels, k: int, name: str, x: FloatArray, y: FloatArray,
+    ends: tuple[float, float] | None = None, **other: Any,
+) -> None:  # fmt: skip
+    """Draw the line of the k-th system, named at its end; ``other`` changes the usual style.
+
+    ``ends`` is where the line is continued to, if it is.
+    """
     colour, dash, marker = style.line_style(k)
     look = {"color": colour, "linestyle": dash, "linewidth": 1.4, "marker": marker} | other
     (line,) = ax.plot(x, y, markersize=3.2, **look)
     line.set(label=name, gid=f"line-{k}")
     seen = y[np.isfinite(y)]
-    labels.add(name, float(x[-1]), float(seen[-1]) if seen.size else 0.0, colour)
+    end = ends or (float(x[-1]), float(seen[-1]) if seen.size else 0.0)
+    labels.add(name, *end, colour)
 
 
 def _power_law(fits: pd.DataFrame | None, name: str) -> tuple[float, float] | None:
@@ -139,6 +150,7 @@ def mean_by_documents(
         x, y, low, high = style.numbers(part, "documents", "mean", "low", "high")
         ax.fill_between(x, low, high, color=style.line_style(k)[0], alpha=faint, linewidth=0)
         _line(ax, labels, k, name, x, y)
+    _documents_axis(ax)
     style.name_axes(ax, "documents", ylabel, title)
     return ax
 
@@ -163,15 +175,21 @@ def documents_for_half_width(
     labels = style.Labels(ax)
     enough = dict(zip(needed["system"].astype(str), needed["documents"], strict=True))
     ax.axhline(target, color=style.SOFT, linewidth=1, linestyle=style.DOTTED, zorder=1.8)
-    labels.add(f"±{target:g}", float(frame["documents"].max()), target, style.SOFT)
+    right = np.nanmax([frame["documents"].max(), *enough.values()])
+    labels.add(f"±{target:g}", float(right), target, style.SOFT)
     for k, (name, part) in enumerate(_by_system(frame, systems).items()):
         colour, _, marker = style.line_style(k)
-        _line(ax, labels, k, name, *style.numbers(part, "documents", "half_width"), marker="")
+        x, y = style.numbers(part, "documents", "half_width")
         d = float(enough.get(name, np.nan))
+        beyond = np.isfinite(d) and d > x[-1]  # a forecast: the line is continued in dots
+        _line(ax, labels, k, name, x, y, marker="", ends=(d, target) if beyond else None)
+        if beyond:
+            ax.plot([x[-1], d], [y[-1], target], color=colour, linewidth=1.2, ls=style.DOTTED)
         if np.isfinite(d):
             ax.plot([d], [target], color=colour, marker=marker, markersize=5, zorder=4)
     if (frame["half_width"] > 0).all():
         _log_axes(ax)
+    _documents_axis(ax)
     style.name_axes(ax, "documents", "half-width of the interval", title)
     return ax
 
@@ -214,6 +232,7 @@ def rank_stability(
             for said, dash in kinds.values()
         }
         style.legend(ax, entries, "lower right", bbox_to_anchor=(1, 0.12))
+    _documents_axis(ax)
     seen = frame[["pairs", "settled"]].to_numpy(dtype=float)
     ax.set_ylim(min(0.45, float(np.nanmin(seen)) - 0.05), 1.02)
     style.percent_axis(ax.yaxis)
@@ -251,6 +270,9 @@ def tangent(
     known_laws = [law for law in laws.values() if law is not None and law[1] > 0]
     near = max((x_i * (1 + 1 / b) for _, b in known_laws), default=1.0)
     far = max([_flat(*law, epsilon) for law in known_laws] + [float(frame["documents"].max())])
+    heights = [a * x_i**-b for a, b in known_laws]
+    heights += [float(np.nanmax(style.numbers(part, value))) for part in parts.values()]
+    top = max((h for h in heights if h > 0), default=1.0)
     # In a figure that extends to x_max, the tangent is as steep as the axis itself.
     zoom = ax.inset_axes((0.36, 0.4, 0.6, 0.56)) if far > 6 * near else ax
     if zoom is not ax:
@@ -269,17 +291,16 @@ def tangent(
             inside = slice(None) if where is ax else x <= 2.2 * near
             where.plot(
                 x[inside], y[inside], color=colour, marker=marker, markersize=3.4, ls="",
-                label=name, gid=f"line-{k}", zorder=3,
+                label=style.plain(name), gid=f"line-{k}", zorder=3,
             )  # fmt: skip
             where.plot(fine, a * fine**-b, color=colour, linewidth=1.2, zorder=2.5)
         zoom.plot([x_i, x_min], [a * x_i**-b, 0], color=colour, linewidth=1.1, ls=style.DASHED)
         below = sum(other[0] > a for other in known_laws)  # curves above this one
         away = (20.0, 26.0) if below == 0 else (16.0, -22.0 - 14 * below)
+        if a * x_min**-b < 0.25 * top:  # no room for it above the axis
+            away = (24.0, 12.0)
         _mark(zoom, x_min, a * x_min**-b, f"x_min {x_min:.2f}", colour, away)
         _mark(ax, x_max, a * x_max**-b, f"x_max {x_max:.0f}", colour, (-14, 34 - 13 * below))
-    heights = [a * x_i**-b for a, b in known_laws]
-    heights += [float(np.nanmax(style.numbers(part, value))) for part in parts.values()]
-    top = max((h for h in heights if h > 0), default=1.0)
     for where, right in {zoom: 2.2 * near, ax: 1.12 * far}.items():
         where.set(xlim=(0, right), ylim=(0, 1.08 * top))
         if value == "relative_sd":

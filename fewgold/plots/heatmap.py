@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # From small (good) to large: light to the blue of the palette, so that figures also work in grey.
 _RAMP = ("#f4f8fb", "#cfe2ef", "#93bfdb", "#4a93c0", "#0b5f94", "#063a5c")
 _CELL = 0.33  # inches of height
+_LETTERS = 8  # per inch of width, for the heads of all columns together
 _MIDDLE = 0.19  # luminance at which white and ink are equally readable
 
 
@@ -85,9 +86,13 @@ def heat(
         text = format(value, fmt) if finite[i, j] else "–"
         colour = "white" if _luminance(image[i, j]) < _MIDDLE else style.INK
         ax.text(j, i, text, ha="center", va="center", fontsize=style.SMALL, color=colour)
-    ax.set_xticks(range(columns), [_label(x) for x in frame.columns])
+    heads = [_label(x) for x in frame.columns]
+    ax.set_xticks(range(columns), heads)
     ax.set_yticks(range(rows), [_label(x) for x in frame.index])
     ax.tick_params(length=0, pad=4, labelcolor=style.INK)
+    if max(map(len, heads)) * columns > _LETTERS * style.figure_of(ax).get_figwidth():
+        for tick in ax.get_xticklabels():
+            tick.set(rotation=30, ha="right", rotation_mode="anchor")
     style.part_cells(ax, rows, columns, linewidth=1.2)
     if target is not None:
         _frame_cells(ax, finite & (values <= target))
@@ -143,7 +148,7 @@ def _label(value: object) -> str:
     """Whole numbers with thousands separators."""
     if isinstance(value, int | np.integer):
         return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else style.plain(str(value), 24)
 
 
 @style.styled

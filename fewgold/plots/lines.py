@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HIGHLIGHTS = 4  # number of coloured lines if the caller does not name any
-_DASHES = ("-", "--", ":")  # the next one once all colours are used
 
 
 @style.styled
@@ -90,40 +89,47 @@ def curves(
     for i, name in enumerate(rest):
         line = ax.plot(x, table[name], color=style.GREY, linewidth=0.9, marker=dot, zorder=1.9)[0]
         line.set(label=name, gid=f"other-{i}", markersize=2)
-    for i, name in enumerate([*bright, baseline] if baseline is not None else bright):
+    drawn = [*bright, baseline] if baseline is not None else bright
+    for i, name in enumerate(drawn):
         y = table[name].to_numpy(dtype=float)
+        # Whiskers at a single budget stand side by side, around its tick.
+        at = x * (1 + 0.1 * (i - (len(drawn) - 1) / 2)) if x.size == 1 else x
         if name == baseline:
-            colour, dash, marker, over = style.INK, "--", "", 2.5
+            colour, dash, marker, over = style.INK, "--", dot, 2.5
         else:
-            colour = style.PALETTE[i % len(style.PALETTE)]
-            dash = _DASHES[i // len(style.PALETTE) % len(_DASHES)]
-            marker, over = (
-                style.MARKERS[i % len(style.MARKERS)],
-                3 + (len(bright) - i) / len(bright),
-            )
+            (colour, dash, marker), over = style.line_style(i), 3 + (len(bright) - i) / len(bright)
         if bands is not None:
             half = bands[name].to_numpy(dtype=float)
             ends = np.clip(y - half, *within), np.clip(y + half, *within)
             faint = min(0.15, 0.4 / (len(bright) + 1))  # so that many bands do not cover everything
             if x.size == 1:  # a band over a single budget has no width
-                ax.vlines(x, *ends, color=colour, linewidth=1.2, zorder=2.1)
+                ax.vlines(at, *ends, color=colour, linewidth=1.2, zorder=2.1)
             else:
                 ax.fill_between(
                     x, *ends, facecolor=(colour, faint), edgecolor=(colour, 0.35), linewidth=0.5,
                     zorder=1.85,
                 )  # fmt: skip
-        line = ax.plot(x, y, color=colour, linewidth=1.6, linestyle=dash, zorder=over)[0]
+        line = ax.plot(at, y, color=colour, linewidth=1.6, linestyle=dash, zorder=over)[0]
         line.set(label=name, gid=f"line-{i}", marker=marker, markersize=4)
         seen = np.flatnonzero(np.isfinite(y))
         if seen.size:
-            labels.add(name, x[seen[-1]], y[seen[-1]], colour)
+            labels.add(name, at[seen[-1]], y[seen[-1]], colour)
     entries: dict[str, Any] = {}  # the other lines are named at their ends
     if rest:
         said = "1 other" if len(rest) == 1 else f"{len(rest)} others"
         entries[said] = Line2D([], [], color=style.GREY, linewidth=0.9)
     if note and bands is not None:
         entries[note] = style.band_patch()
-    style.legend(ax, entries, "best", handlelength=1.6)
+    # Above the axes, where it covers neither lines nor bands.
+    style.legend(
+        ax, entries, "lower right", bbox_to_anchor=(1, 1), ncols=2, handlelength=1.6,
+        borderaxespad=0.2,
+    )  # fmt: skip
+    if x.size == 1:
+        ax.set_xticks(x)
+        ax.margins(x=0.4)
+    elif not shares:
+        style.whole_ticks(ax.xaxis)
     if shares:
         style.percent_axis(ax.xaxis)
     if log:
@@ -326,18 +332,18 @@ def budget_curves(
     """
     axes = style.axes_for(ax, 3.6)
     for k, (name, part) in enumerate(frame.groupby("strategy", sort=False)):
-        color = style.PALETTE[k % len(style.PALETTE)]
-        axes.plot(part["n"], part["reached"], color=color, zorder=2)
+        color, dash, marker = style.line_style(k)
+        axes.plot(part["n"], part["reached"], color=color, linestyle=dash, zorder=2)
         n, reached = marks[str(name)]
-        axes.plot([n], [reached], "o", color=color, zorder=3, label=f"{name}: {n}")
-    if goal is not None:
-        axes.axhline(goal, color=style.GREY, linewidth=1, linestyle="--", zorder=1)
-        axes.annotate(
-            f"goal {goal:g}", (1, goal), xycoords=("axes fraction", "data"), ha="right",
-            va="bottom", fontsize=style.SMALL, color=style.INK,
-        )  # fmt: skip
+        label_of = f"{style.plain(str(name), 40)}: {n:,}"
+        axes.plot([n], [reached], marker, color=color, zorder=3, label=label_of)
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
+    style.whole_ticks(axes.xaxis)
+    if goal is not None:
+        axes.axhline(goal, color=style.SOFT, linewidth=1, linestyle=style.DOTTED, zorder=1)
+        right = axes.get_xlim()[1]
+        style.Labels(axes).add(f"goal {goal:g}", right, goal, style.SOFT)
     axes.legend(
         frameon=False, fontsize=style.SMALL, title="ratings needed" if goal else "human ratings"
     )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewgold.common.text import shorter
 from fewgold.plots import style
 
 if TYPE_CHECKING:
@@ -49,8 +48,8 @@ def score_line(
             textcoords="offset points", va="top", fontsize=style.SMALL, color=style.SOFT,
         )  # fmt: skip
     finite = seen & np.isfinite(low_all) & np.isfinite(high_all)
-    ax.fill_between(
-        x, low_all, high_all, where=finite, color=blue, alpha=0.13, linewidth=0,
+    ax.fill_between(  # over batches without ratings too, as the line does
+        x[finite], low_all[finite], high_all[finite], color=blue, alpha=0.13, linewidth=0,
         label=f"{level}, all batches together",
     )  # fmt: skip
     own = seen & np.isfinite(low) & np.isfinite(high)
@@ -78,14 +77,15 @@ def score_line(
         ax.axvline(names.index(began) - 0.5, color=style.PALETTE[1], linewidth=1.1,
                    linestyle=style.DASHED, label="drop probably began")  # fmt: skip
     step = max(-(-len(names) // _TICKS), 1)
-    ax.set_xticks(x[::step], [shorter(n, 14) for n in names[::step]])
+    ax.set_xticks(x[::step], [style.plain(n, 14) for n in names[::step]])
     if max(len(n) for n in names) > 6:
         for tick in ax.get_xticklabels():
             tick.set(rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.7, len(names) - 0.3)
-    ax.legend(
+    legend = ax.legend(
         fontsize=style.SMALL, frameon=False, ncols=3, loc="lower center",
         bbox_to_anchor=(0.5, 1.02), columnspacing=1.2, handlelength=1.6,
     )  # fmt: skip
-    style.name_axes(ax, "", label, title)
+    rows = -(-len(legend.get_texts()) // 3)
+    style.name_axes(ax, "", label, title, pad=14 + 1.5 * style.SMALL * rows)
     return ax

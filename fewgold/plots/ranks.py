@@ -123,12 +123,12 @@ def rank_intervals(
                     continue
                 ax.add_patch(
                     Rectangle((k + 0.5, row - 0.42), 1, 0.84, color=style.PALETTE[0], linewidth=0,
-                              alpha=0.06 + 0.8 * share)
+                              alpha=0.06 + 0.6 * share)  # light enough for the text on it
                 )  # fmt: skip
                 if share >= 0.005:
                     ax.text(
                         k + 1, row, f"{share:.2f}".removeprefix("0"), ha="center", va="center",
-                        fontsize=small, color="white" if share > 0.6 else style.INK,
+                        fontsize=small, color=style.INK,
                     )  # fmt: skip
     for row, (low, high) in enumerate(zip(frame["rank_low"], frame["rank_high"], strict=True)):
         ax.add_patch(

@@ -97,8 +97,7 @@ def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, st
                 markersize=4, markerfacecolor=face,
             )
         )  # fmt: skip
-        label = f"{aucs[name]:.2f}  {shorter(name, 24)}" if name else "…"
-        labels.append(label.replace("$", r"\$"))
+        labels.append(f"{aucs[name]:.2f}  {style.plain(name, 24)}" if name else "…")
     legend = ax.legend(
         handles, labels, loc="lower right", fontsize=style.SMALL - 2, frameon=True, framealpha=0.8,
         edgecolor="none", facecolor="white", labelcolor=style.INK, title="AUC", borderpad=0.3,

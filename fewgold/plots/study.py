@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _BINS = 24
 _TICKED = 11  # distinct values up to which each has a tick
 _LARGEST = 220.0  # area of the largest dot, in square points
+_ROOM = 140.0  # points, for all grades of an axis side by side
+_ALONE = 20  # fewer dots than this seldom hide one another
 
 
 @style.styled
@@ -74,9 +76,10 @@ def posterior_area(
     ax.stairs(inside, edges, fill=True, color=style.PALETTE[0], alpha=0.55)
     ax.axvline(mean, color=style.INK, linewidth=1.2)
     said = f"{mean:.3f}\n{100 * confidence:g}%: {low:.3f} to {high:.3f}".replace("-", "−")
+    right = mean < 0.5 * (edges[0] + edges[-1])  # the side with more room
     ax.annotate(
-        said, (0.99, 0.97), xycoords="axes fraction", ha="right", va="top",
-        fontsize=style.SMALL, color=style.INK,
+        said, (0.99 if right else 0.01, 0.97), xycoords="axes fraction",
+        ha="right" if right else "left", va="top", fontsize=style.SMALL, color=style.INK,
     )  # fmt: skip
     ax.set_ylim(bottom=0)
     style.name_axes(ax, label, "posterior density", title)
@@ -99,6 +102,7 @@ def interval_path(
     ax.vlines(n[seen], low[seen], high[seen], color=style.PALETTE[0], linewidth=1.6, alpha=0.7)
     ax.plot(n, value, color=style.PALETTE[0], linewidth=1.2, marker="o", markersize=4)
     ax.axhline(value[-1], color=style.SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    style.whole_ticks(ax.xaxis)
     style.name_axes(ax, "ratings", shorter(label, 36), title)
     return ax
 
@@ -116,18 +120,30 @@ def scatter_fit(
 ) -> Axes:
     """Rated segments as dots, with a line of intercept and slope ``line``.
 
-    Segments with the same values share a dot whose area shows how many they are.
+    Segments with the same values share a dot whose area shows how many they are. Grades against a
+    continuous metric are spread out a little, so that no dot hides another.
     """
     ax = style.phone_axes(ax)
     dots, counts = np.unique(np.column_stack([x, y]), axis=0, return_counts=True)
     most = int(counts.max())
+    levels = [_grades(values) for values in (x, y)]
+    few = [found is not None and 2 <= found.size <= _TICKED for found in levels]
+    spread = few.index(True) if sum(few) == 1 and x.size > _ALONE else None
+    # Neighbours on a grid of grades hardly overlap, however many grades there are.
+    wide = max((found.size for found in levels if found is not None), default=1)
+    largest = float(np.clip((_ROOM / wide) ** 2, 20.0, _LARGEST))
+    said = f"largest dot: {most} segments" if most > 2 else ""
+    if spread is not None:
+        step = float(np.diff(np.unique(dots[:, spread])).min())
+        dots[:, spread] += 0.4 * step * (0.6180339887 * np.arange(len(dots)) % 1 - 0.5)
+        said = "dots spread out within each grade" + (f"; {said}" if said else "")
     for count in np.unique(counts):  # SVG repeats a dot in few bytes if all have the same size
-        size = max(count * min(14.0, _LARGEST / most), 4.0)
+        size = max(count * min(14.0, largest / most), 4.0)
         across, up = dots[counts == count].T
         ax.scatter(across, up, s=size, color=style.PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
-    if most > 2:
+    if said:
         ax.annotate(
-            f"largest dot: {most} segments", (1.0, 1.0), xycoords="axes fraction", xytext=(0, 3),
+            said, (1.0, 1.0), xycoords="axes fraction", xytext=(0, 3),
             textcoords="offset points", ha="right", fontsize=style.SMALL, color=style.SOFT,
         )  # fmt: skip
     for axis, values in ((ax.xaxis, x), (ax.yaxis, y)):
@@ -154,8 +170,8 @@ def two_distributions(
     edges = _edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
     whole = np.histogram(pool, edges)[0] / pool.size
     part = np.histogram(sample, edges, weights=weights / weights.sum())[0]
-    ax.stairs(whole, edges, fill=True, color=style.GREY, alpha=0.75, label=f"pool ({pool.size})")
-    ax.stairs(part, edges, color=style.PALETTE[0], linewidth=1.6, label=f"sample ({sample.size})")
+    ax.stairs(whole, edges, fill=True, color=style.GREY, alpha=0.75, label=f"pool ({pool.size:,})")
+    ax.stairs(part, edges, color=style.PALETTE[0], linewidth=1.6, label=f"sample ({sample.size:,})")
     ax.set_ylim(0, 1.25 * max(whole.max(), part.max()))
     _tick_values(ax.xaxis, pool)
     ax.legend(loc="upper left", frameon=False, fontsize=style.SMALL, labelcolor=style.SOFT, ncols=2)
@@ -166,18 +182,29 @@ def two_distributions(
 
 def _edges(pool: FloatArray, bins: int) -> FloatArray:
     """Bins of equal width; for few evenly spaced values, such as grades, centred on each value."""
-    values = np.unique(pool)
-    if 2 <= values.size <= _BINS:
-        step = float(np.diff(values).min())
-        places = (values - values[0]) / step
-        if places[-1] <= 2 * _BINS and np.allclose(places, np.round(places), atol=1e-6):
-            edges: FloatArray = values[0] + step * (np.arange(round(places[-1]) + 2) - 0.5)
-            return edges
-    return np.histogram_bin_edges(pool, bins)
+    grades = _grades(pool)
+    if grades is None:
+        return np.histogram_bin_edges(pool, bins)
+    step = float(np.diff(grades).min()) if grades.size > 1 else 1.0
+    count = round((grades[-1] - grades[0]) / step) + 1
+    edges: FloatArray = grades[0] + step * (np.arange(count + 1) - 0.5)
+    return edges
+
+
+def _grades(values: FloatArray) -> FloatArray | None:
+    """The distinct values if they are few and evenly spaced, apart from gaps; else None."""
+    found = np.unique(values)
+    if found.size == 1:
+        return found
+    if found.size > _BINS:
+        return None
+    places = (found - found[0]) / np.diff(found).min()
+    even = places[-1] <= 2 * _BINS and np.allclose(places, np.round(places), atol=1e-6)
+    return found if even else None
 
 
 def _tick_values(axis: Axis, values: FloatArray) -> None:
-    """One tick per value if there are few, so that grades are not marked at halves."""
-    found = np.unique(values)
-    if 2 <= found.size <= _TICKED:
+    """One tick per grade if there are few, so that none is marked at halves."""
+    found = _grades(values)
+    if found is not None and found.size <= _TICKED:
         axis.set_ticks(found.tolist(), [f"{v:.4g}".replace("-", "\N{MINUS SIGN}") for v in found])

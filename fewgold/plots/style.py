@@ -118,15 +118,27 @@ def phone_axes(ax: Axes | None, height: float = 2.9) -> Axes:
     return axes_for(ax, height, 3.9)
 
 
-def name_axes(ax: Axes, x: str, y: str, title: str | None) -> None:
-    """Label both axes, and put the title, if any, flush left."""
+def name_axes(ax: Axes, x: str, y: str, title: str | None, pad: float = 10.0) -> None:
+    """Label both axes, and put the title, if any, flush left, ``pad`` points above the axes."""
     ax.set_xlabel(x, fontsize=NORMAL, color=SOFT)
     ax.set_ylabel(y, fontsize=NORMAL, color=SOFT, parse_math=False)
     if title:
         ax.set_title(
-            title, loc="left", fontsize=LARGE, fontweight="bold", color=INK, pad=10,
+            title, loc="left", fontsize=LARGE, fontweight="bold", color=INK, pad=pad,
             parse_math=False,
         )  # fmt: skip
+
+
+def plain(name: str, longest: int = 30) -> str:
+    """A name for a legend or tick, where ``$`` would otherwise begin a formula."""
+    return shorter(name, longest).replace("$", r"\$")
+
+
+def whole_ticks(axis: Axis) -> None:
+    """Ticks at whole numbers only, for counts."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
 
 
 def percent_axis(axis: Any) -> None:

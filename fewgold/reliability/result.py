@@ -214,7 +214,7 @@ class Reliability:
 
     @property
     def _orders(self) -> int:
-        """How many orders of the documents."""
+        """Number of orders of the documents."""
         return int(self.segments.shape[0])
 
     @property

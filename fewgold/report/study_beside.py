@@ -1,13 +1,15 @@
-"""Report sections beyond the overall score: other weights, slices, several criteria."""
+"""Report sections beyond the overall score: weights, slices, criteria, preferences."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fewgold.common.text import decimals
+from fewgold.common.text import decimals, plain_value
 from fewgold.report.sections import Facts, Figure, Section, Table
 
 if TYPE_CHECKING:
+    from fewgold.bayes.pairwise import Preferences
+    from fewgold.comparison import PairRanking
     from fewgold.criteria import CriteriaEstimate
     from fewgold.quantities import DomainEstimate
     from fewgold.slices import Slices
@@ -83,3 +85,48 @@ def criteria_sections(found: CriteriaEstimate, confidence: float) -> list[Sectio
             )
         )  # fmt: skip
     return made
+
+
+def preference_sections(found: Preferences | PairRanking, confidence: float) -> list[Section]:
+    """Which system people prefer: shares of two systems, or the ranking of several."""
+    from fewgold.comparison import PairRanking
+
+    told, level = " ".join(f"Note: {note}." for note in found.notes), f"{100 * confidence:.6g}%"
+    if not isinstance(found, PairRanking):
+        frame = found.to_frame(confidence)[["preferred", "people", "mean", "low", "high"]]
+        names = {"mean": "all pairs", "low": f"{level} interval from", "high": "to"}
+        about = "Shares of the pairs; net is the share of the first minus that of the second."
+        numbers = dict.fromkeys(("people", "mean", "low", "high"), ".3f")
+        return [Table("Preferences", frame, f"{about} {told}".strip(), numbers, names=names)]
+    ranks = found.to_frame()[[
+        "system", "share", "share_low", "share_high", "rank_low", "rank_high", "pairs", "wins",
+        "ties", "losses",
+    ]]  # fmt: skip
+    about = (
+        "Points are the share of pairs that a system wins against the others, where a tie is half "
+        "a win (Bradley–Terry model)."
+    )
+    pairs = found.differences()[["first", "second", "preferred", "low", "high", "p_adjusted"]]
+    shares = dict.fromkeys(("share", "share_low", "share_high"), ".3f")
+    return [
+        Table(
+            "Which system people prefer", ranks, f"{about} {told}".strip(), shares,
+            names={"share": "points", "share_low": f"{level} interval from", "share_high": "to",
+                   "rank_low": "rank from", "rank_high": "rank to", "pairs": "judged"},
+        ),
+        Table(
+            "All pairs of systems", pairs,
+            "Probability that the first is preferred. p is corrected for all pairs.",
+            dict.fromkeys(("preferred", "low", "high", "p_adjusted"), ".3f"),
+            names={"preferred": "probability", "low": f"{level} interval from", "high": "to",
+                   "p_adjusted": "p"},
+        ),
+    ]  # fmt: skip
+
+
+def preference_record(found: Preferences | PairRanking, confidence: float) -> dict[str, Any]:
+    """The same in plain values, for JSON."""
+    from fewgold.comparison import PairRanking
+
+    ranked = isinstance(found, PairRanking)
+    return plain_value(found.to_dict() if ranked else found.to_dict(confidence))

@@ -15,13 +15,21 @@ from fewgold.estimator import Estimator
 from fewgold.report.methods import methods, references
 from fewgold.report.sections import markdown, page, write
 from fewgold.report.study import StudyNumbers, checked_answers
-from fewgold.report.study_beside import criteria_sections, slice_sections, weighted_sections
+from fewgold.report.study_beside import (
+    criteria_sections,
+    preference_record,
+    preference_sections,
+    slice_sections,
+    weighted_sections,
+)
 from fewgold.report.study_sections import commands, notes, sections, top
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fewgold.bayes.pairwise import Preferences
+    from fewgold.comparison import PairRanking
     from fewgold.criteria import CriteriaEstimate
     from fewgold.quantities import DomainEstimate
     from fewgold.slices import Slices
@@ -41,6 +49,8 @@ class StudyReport:
     Scores of slices and of several criteria, to be shown as well.
     weighted
         The score with other weights, such as another traffic mix, to be shown as well.
+    preferences
+        Which system people prefer, if they compared outputs side by side.
     """
 
     study: StudyNumbers
@@ -48,6 +58,7 @@ class StudyReport:
     slices: Slices | None = None
     criteria: CriteriaEstimate | None = None
     weighted: DomainEstimate | None = None
+    preferences: Preferences | PairRanking | None = None
 
     def html(self) -> str:
         """The report as one self-contained HTML page."""
@@ -62,6 +73,8 @@ class StudyReport:
         level = self.study.confidence
         beside = [] if self.weighted is None else weighted_sections(self.weighted, level)
         beside += [] if self.criteria is None else criteria_sections(self.criteria, level)
+        if self.preferences is not None:
+            beside += preference_sections(self.preferences, level)
         if self.slices is not None:
             beside += slice_sections(self.slices, level, drawn)
         return {
@@ -95,6 +108,9 @@ class StudyReport:
             "weighted": None
             if self.weighted is None
             else plain_value(self.weighted.to_dict(study.confidence)),
+            "preferences": None
+            if self.preferences is None
+            else preference_record(self.preferences, study.confidence),
             "notes": notes(study),
             "saved": plain_value(study.saved.to_dict()),
             "tolerance": plain_value(study.context.get("tolerance")),
@@ -180,7 +196,7 @@ def study_report(
     True
     """
     if ratings.scores.ndim != 1:
-        raise DataError("a batch of draws has no single report. Take one draw: ratings.draw(k).")
+        raise DataError("a batch of draws has no single report. Use one draw: ratings.draw(k).")
     if strays < 0:
         raise DataError(f"strays must be a number of answers, 0 or more; got {strays}.")
     listed = list(waves or ())

@@ -41,8 +41,8 @@ def notes(study: StudyNumbers) -> list[str]:
         if units is not None and drawn != 1:
             what = f"{drawn} documents or runs of segments drawn as a whole"
         found.append(
-            f"{what} hardly {'shows' if drawn == 1 else 'show'} how scores are spread: take the "
-            "interval for a rough one."
+            f"{what} hardly {'shows' if drawn == 1 else 'show'} how scores are spread: treat "
+            "the interval as a rough one."
         )
     pulls = study.pulls
     if pulls is not None and len(pulls) and study.n > 3 and float(pulls["share"][0]) > _PULL:

@@ -21,7 +21,15 @@ from fewgold.common.checks import check_count
 from fewgold.datasets import real_frame
 from fewgold.reliability import CorpusScore, Reliability, reliability
 from fewgold.report.sections import figures_of
-from fewgold.reproduce.findings import Check, Claim, Reproduction, printed_tables, wrapped
+from fewgold.reproduce.findings import (
+    FAILS,
+    LEFT_OUT,
+    Check,
+    Claim,
+    Reproduction,
+    printed_tables,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,9 +276,10 @@ class EstrellaReproduction(Reproduction):
 
     @property
     def failed(self) -> list[str]:
-        """Tables and figures without a verdict."""
+        """Findings that do not hold, and tables and figures without a verdict."""
         found = self.contents
-        return list(found[found["verdict"] == ""]["item"])
+        unsaid = found[found["verdict"] == ""]["item"].tolist()
+        return [claim.name for claim in self.claims if claim.verdict == FAILS] + unsaid
 
     def summary(self) -> str:
         """Tables and figures with their verdicts, findings, and Table 2."""
@@ -302,6 +311,8 @@ class EstrellaReproduction(Reproduction):
     def _verdict(self, source: str) -> str:
         if source in _FIGURES:
             return "drawn"
+        if self.tables[source].empty:
+            return f"{LEFT_OUT}: it needs the public WMT20 scores in the folder that FEWGOLD_DATA names"
         names = {"table2": ("x_min", "power"), "ranking": ("ranking",)}[source]
         said = {claim.name: claim.verdict for claim in self.claims}
         return ", ".join(f"{name}: {said[name]}" for name in names)

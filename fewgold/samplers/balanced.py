@@ -134,10 +134,10 @@ class Dues:
     """Expected number of segments per document, and inclusion probabilities given the number.
 
     With d the sum of the chances π in a document and f the fractional part of d, the document gets
-    ⌈d⌉ with chance f and ⌊d⌋ otherwise. Given ⌈d⌉ chances are min(1, c π), with c so that they sum
-    to it; given ⌊d⌋ they are (π − f min(1, c π)) / (1 − f), so that the mixture is π. These lie
-    between 0 and π: if k are capped, the others sum to at least d − k, so that f c ≤
-    f (⌈d⌉ − k) / (d − k) ≤ 1, since d = ⌈d⌉ − 1 + f; and c ≥ 1.
+    ⌈d⌉ with chance f and ⌊d⌋ otherwise. Given ⌈d⌉ chances are min(1, c π), with c such that they
+    sum to it; given ⌊d⌋ they are (π − f min(1, c π)) / (1 − f), so that the mixture is π. These lie
+    between 0 and π: if k are capped, the others sum to at least d − k, so that f c ≤ f (⌈d⌉ − k) /
+    (d − k) ≤ 1, since d = ⌈d⌉ − 1 + f; and c ≥ 1.
     """
 
     codes: IntArray
@@ -157,7 +157,7 @@ class Dues:
         return cls(codes, part, low, high)
 
     def rounded_up(self, variates: FloatArray, draws: int, rng: Generator) -> BoolArray:
-        """Documents that get one more segment, chosen in balance: (draws, H)."""
+        """Documents that get one more segment, chosen so as to keep balance: (draws, H)."""
         step = self.high - self.low
         means = np.array([np.bincount(self.codes, v * step) for v in variates])
         line = rng.permuted(np.tile(np.arange(self.part.size), (draws, 1)), axis=-1)

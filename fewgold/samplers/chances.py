@@ -169,9 +169,9 @@ class Chances:
             "are worst.",
             hints={
                 "python": "Give the pool a spread (Pool.with_spread, spread_of_probability, "
-                "History.inform) and take docs-uneven; or take docs-balanced or docs-two-wave.",
+                "History.inform) and use docs-uneven; or use docs-balanced or docs-two-wave.",
                 "cli": "Name a column with --uncertainty (a judge's probability will do) or give "
-                "earlier ratings with --history, and take --strategy docs-uneven+ridge; or take "
+                "earlier ratings with --history, and use --strategy docs-uneven+ridge; or use "
                 "docs-balanced+ridge or docs-two-wave+ridge.",
                 "web": "Choose docs-balanced+ridge or docs-two-wave+ridge.",
             },

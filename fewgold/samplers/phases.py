@@ -75,8 +75,8 @@ def draw_in_phases(
         raise DesignError(
             f"{sampler.name} from a pool on disk needs automatic metrics, and this one has none.",
             hints={
-                "python": "Name their columns (metrics=[…]), or take docs-sys.",
-                "cli": "Name their columns with --metrics, or take --strategy docs-sys.",
+                "python": "Name their columns (metrics=[…]), or use docs-sys.",
+                "cli": "Name their columns with --metrics, or use --strategy docs-sys.",
             },
         )
     size = len(pool)

@@ -605,7 +605,7 @@ def _own_code() -> str:
 
 
 def _meaning(source: bytes) -> bytes:
-    """Code without comments, docstrings and layout, so that a plainer sentence keeps the cells."""
+    """Code without comments, docstrings and layout, so that rewording keeps stored cells valid."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

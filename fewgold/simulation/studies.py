@@ -228,7 +228,7 @@ def _from_part(
         hint = "Every row needs a human score."
         gold = io.scores_of(human, pool.ids.astype(str).tolist(), part[human].tolist(), hint)
     except DataError as error:
-        raise DataError(f"{name}: {error}") from None
+        raise DataError(f"{name}: {error.message}", hints=error.hints) from None
     return _study(pool, gold)
 
 

@@ -52,7 +52,7 @@ class Engine(Protocol):
         """Add a small table from Python."""
 
     def _drop(self, name: str) -> None:
-        """Drop what was kept or added under a name."""
+        """Drop the kept result or added table of that name."""
 
     def _frame(self, sql: str, doing: str) -> pd.DataFrame:
         """The whole result of a query."""

@@ -278,7 +278,7 @@ def _fetch_placed(
 
 
 def _cut_giants(view: TableView, wanted: Wanted, salt: str) -> tuple[Wanted, Part]:
-    """Ranks in groups of very many rows as ranks in small parts of them."""
+    """Convert ranks in groups of very many rows to ranks in small parts of them."""
     import pandas as pd
 
     for part in ("right(id_, 4)", f"substr({hashed(salt, 'id_')}, 1, 4)"):

@@ -586,7 +586,10 @@ def reopen(
 ) -> StoredPool:
     """Open the pool of a record, with paths relative to ``folder``, or at ``path``."""
     if path is None and not record["path"]:
-        raise DataError("the location of the pool was not recorded. Give its files with --pool.")
+        raise DataError(
+            "the location of the pool was not recorded.",
+            hints={"python": "Give it with pool=….", "cli": "Give its files with --pool."},
+        )
     # Joining to an absolute path leaves it as it is.
     paths = [p if "://" in p else str(folder / p) for p in record["path"] or ()]
     engine = make_engine(record["engine"]) if engine is None else engine
@@ -595,4 +598,10 @@ def reopen(
     except DataError as error:
         if path is not None or error.code != "missing":
             raise
-        raise DataError(f"{error} If the pool has moved, give its path with --pool.") from None
+        raise DataError(
+            str(error),
+            hints={
+                "python": "If the pool has moved, give it with pool=….",
+                "cli": "If the pool has moved, give its path with --pool.",
+            },
+        ) from None

@@ -291,7 +291,7 @@ class Scan:
         return found, replace(wanted, near=keep)
 
     def forget(self, wanted: Wanted) -> None:
-        """Drop the tables kept of rows near the wanted ones."""
+        """Drop the tables of rows near the requested ones, which were kept for a second look."""
         if wanted.near is not None:
             self.view.engine._drop(wanted.near)
 

@@ -84,7 +84,7 @@ class Scale:
 
     @property
     def ends(self) -> str:
-        """Such as ``0 to 100``, or nothing."""
+        """The ends of the scale, such as ``0 to 100``, or nothing."""
         return "" if self.limits is None else f"{plain(self.limits[0])} to {plain(self.limits[1])}"
 
     @property
@@ -105,12 +105,12 @@ class Scale:
 
     @property
     def words(self) -> str:
-        """The same in one line, such as ``0 = best, 25 = worst``."""
+        """The labels in one line, such as ``0 = best, 25 = worst``."""
         return self._told.words
 
     @property
     def step(self) -> str:
-        """Step of the slider: there are about a hundred."""
+        """Step of the slider, which has about a hundred of them."""
         if self.limits is None:
             return "any"
         low, high = self.limits
@@ -118,7 +118,7 @@ class Scale:
 
     @property
     def buttons(self) -> tuple[Button, ...]:
-        """The answers with a button."""
+        """The answers that have a button."""
         if self.kind == "binary":
             return Button("1", "Yes", ("1", "y")), Button("0", "No", ("0", "n"))
         if self.kind == "penalty":

@@ -57,7 +57,7 @@ class DraftDesk:
         return found
 
     def table(self, draft: Draft, chosen: NamedColumns | None = None) -> DraftTable:
-        """Its table, read once, with the chosen columns."""
+        """The table of a draft, read once, with the chosen columns."""
         read = self._tables.get((draft.key, draft.pair), lambda: DraftTable.read(draft))
         now = NamedColumns.of(draft) if chosen is None else chosen
         return self._tables.get(

@@ -74,7 +74,7 @@ class NamedColumns:
 
     @property
     def told(self) -> dict[str, Any]:
-        """In the form that commands and the doctor take."""
+        """The columns in the form that commands and the doctor take."""
         found: dict[str, Any] = {k: getattr(self, k) for k in ROLES}
         for name in ("metrics", "texts", "human"):
             value = getattr(self, name)
@@ -280,7 +280,7 @@ class DraftTable:
 
 
 def _named(value: Any) -> Any:
-    """In the form that the doctor takes: a list of one column becomes a column."""
+    """The columns as the doctor takes them: a list of one column becomes that column."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 

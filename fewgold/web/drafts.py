@@ -97,11 +97,11 @@ class Draft:
             return found.frame, found.notes
 
     def named(self) -> Naming:
-        """Puts the name of the upload into errors."""
+        """A context whose errors name the upload instead of our file."""
         return Naming(self)
 
     def told(self, text: str) -> str:
-        """Replace our path by the name of the upload in a sentence or a command."""
+        """Replace our path with the name of the upload in a sentence or a command."""
         for path in (self.path, self.folder):
             text = text.replace(shlex.quote(str(path)), shlex.quote(self.shown))
             text = text.replace(str(path), self.shown)

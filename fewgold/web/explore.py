@@ -268,7 +268,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
         with looking(site, known) as view:
             # For the owner, who knows the systems.
             tasks, rated = view.campaign.tasks("all", masked=False), view.campaign.store.rated()
-            formats.check_criteria(form, tasks)
+            formats.check_fits(form, tasks)
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
     @router.get("/tasks")
@@ -285,7 +285,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
             found = max(written, key=lambda tasks: len(tasks.to_rate))
             if not found.to_rate:
                 raise DataError("there is nothing to rate: all these segments have their answers.")
-            formats.check_criteria(form, found)
+            formats.check_fits(form, found)
 
             def write(path: Path) -> None:
                 hand_out_to(form, each, path) if each else hand_out(form, found, path)

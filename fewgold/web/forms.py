@@ -42,7 +42,7 @@ class Fields:
 
     @classmethod
     def of(cls, form: ImmutableMultiDict[str, object]) -> Fields:
-        """From a query or a form, without files."""
+        """Read a query or a form, ignoring files."""
         return cls(tuple((k, v) for k, v in form.multi_items() if isinstance(v, str)))
 
     @property
@@ -64,7 +64,7 @@ class Fields:
         return urlencode([*kept, *((k, v) for k, v in changed.items() if v)])
 
     def choice(self, name: str, label: str, known: Sequence[str], default: str) -> str:
-        """One of some names."""
+        """A value that must be one of some names."""
         found = self.text(name, default)
         if found not in known:
             raise UnknownNameError(label, found, [k for k in known if k])
@@ -92,7 +92,7 @@ class Fields:
         return int(text)
 
     def share(self, name: str, label: str, default: str) -> float:
-        """``0.95`` or ``95%``."""
+        """A share such as ``0.95`` or ``95%``."""
         text = self.text(name, default)
         match = _SHARE.fullmatch(text)
         value = float(match[1]) / (100 if match[2] else 1) if match else 0.0
@@ -102,7 +102,7 @@ class Fields:
         return value
 
     def limits(self) -> str | tuple[float, float] | None:
-        """``0,25``, a scale such as ``mqm``, or nothing."""
+        """The ends of the scale: ``0,25``, a name such as ``mqm``, or nothing."""
         from fewgold.common.checks import SCALES, as_limits
 
         text = self.text("limits")
@@ -196,7 +196,9 @@ def _budget(number: float, percent: bool, part: str) -> float | int:
     if 0 < number < 1:
         return number
     if number < 1 or number != int(number):
-        raise FewgoldError(f"budgets must be whole numbers of segments, or percent; got {part!r}.")
+        raise FewgoldError(
+            f"budgets must be whole numbers of segments, or percentages; got {part!r}."
+        )
     return int(number)
 
 

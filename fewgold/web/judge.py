@@ -176,7 +176,7 @@ def _parts(found: Assessment) -> list[Any]:
 
 
 def _values(view: View, asked: JudgePage) -> dict[str, Any]:
-    """What the page shows; contradictory choices give an error on it."""
+    """What the page shows; for contradictory choices it shows an error."""
     study = view.study
     found, why, scores = None, "", [] if study is None else study.ratings.scores.tolist()
     if study is not None and asked.places:

@@ -99,7 +99,7 @@ Values = Mapping[str, Any]
 
 
 def study(form: Values) -> dict[str, Any]:
-    """Arguments of `measurable_difference` without level and power and unused ones."""
+    """Arguments of `measurable_difference`, except level, power and unused ones."""
     found: dict[str, Any] = {"alpha": form["alpha"], "human": form["human"]}
     if form["metric"]:
         found["metric"] = form["metric"]
@@ -367,7 +367,7 @@ def _by_cells(
 
 
 def _axis(name: str, own: Any, values: dict[str, Any]) -> tuple[Any, ...]:
-    """Round values and that of the study itself, without a metric worse than chance."""
+    """Round values and the study's own value, leaving out metrics worse than chance."""
     grid = {*GRIDS[name], *([] if own is None else [own])}
     if name in ("rho", "eta"):
         other = "eta" if name == "rho" else "rho"

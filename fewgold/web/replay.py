@@ -65,7 +65,7 @@ def need(value: Any, what: str) -> None:
 
 
 def minus(text: str) -> str:
-    """With a true minus sign, as the command line prints."""
+    """The text with true minus signs, as the command line prints it."""
     return text.replace("-", "−")
 
 

@@ -138,7 +138,7 @@ def _two(value: float) -> str:
 
 
 def _share(row: dict[str, Any], what: str, count: str) -> str:
-    """Such as ``90% of 10 (55% to 100%)``; empty if there were none."""
+    """A share as text, such as ``90% of 10 (55% to 100%)``; empty if there were none."""
     if not row[count]:
         return ""
     low, high = row[f"{what}_low"], row[f"{what}_high"]
@@ -182,7 +182,7 @@ def _settling(router: APIRouter, site: Site) -> None:
         with site.open() as campaign:
             try:
                 campaign.settle(
-                    key, _score(campaign, key, told), by=by, comment=sent.text("comment")[:2000]
+                    key, _score(campaign, told), by=by, comment=sent.text("comment")[:2000]
                 )
             except FewgoldError as error:
                 why = sentence(error.message_for("web"))
@@ -201,15 +201,13 @@ def _scale(campaign: Campaign) -> annotate.Scale:
     return asked[0].scale if asked else annotate.scale_of(campaign)
 
 
-def _score(campaign: Campaign, key: str, told: str) -> float:
-    """Read the given score; for a pair, by the side on which the output was shown."""
+def _score(campaign: Campaign, told: str) -> float:
+    """Read the given score; for a pair, as the code of a verdict on left and right."""
     scale = _scale(campaign)
     if not isinstance(scale, annotate.SideScale):
         return scale.parse(told)
-    ids, keys = campaign.pool.ids, campaign.store.keys
-    assert isinstance(keys, sides.SideKeys)
-    turned = keys.side(key, lambda place: str(ids[place]))
-    return sides.score_of(scale.verdict(told), turned)
+    codes = {verdict: code for code, verdict in sides.CODES.items()}
+    return float(codes[scale.verdict(told)])
 
 
 def _queue(site: Site, campaign: Campaign) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def test_missing_verdicts_are_a_category() -> None:
     dropped = success_rates(frame[frame["judge"].notna()], human="human", metric="judge")
     truth = frame["truth"].mean()
     assert abs(row["mean"] - truth) < abs(dropped.to_frame()["mean"].iloc[0] - truth)
-    with pytest.raises(DataError, match="need one on every row"):
+    with pytest.raises(DataError, match="need a score on every row"):
         success_rates(frame, human="human", metric="judge", pairs="calibration")
     with pytest.raises(DataError, match="no row has a score in column 'judge'"):
         success_rates(frame.assign(judge=np.nan), human="human", metric="judge")
@@ -120,7 +120,7 @@ def test_missing_verdicts_in_a_pool_are_a_category() -> None:
     assert "40 of 400 segments without judge" in found.summary()
     informed = BinaryPosterior("judge", priors=Priors(alpha=(60, 40))).estimate(ratings)
     assert float(informed.sd) < float(found.sd)
-    with pytest.raises(FewgoldError, match="leave out target='process'"):
+    with pytest.raises(FewgoldError, match="leave out the target 'process'"):
         BinaryPosterior("judge", target="process", priors=Priors(rho=(2, 1))).estimate(ratings)
     # Of several systems each has its own mean.
     two = pd.concat([given.assign(system="a"), filled(judged(70), ["judge"]).assign(system="b")])

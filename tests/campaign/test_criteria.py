@@ -187,7 +187,7 @@ def test_one_criterion_may_come_alone(study: Campaign, tmp_path: Path) -> None:
 
 def test_formats_with_one_score_say_so(study: Campaign) -> None:
     with pytest.raises(DataError, match=r"label-studio, .*csv"):
-        formats.check_criteria(formats.get("appraise"), study.tasks())
+        formats.check_fits(formats.get("appraise"), study.tasks())
 
 
 def test_categories_of_mqm_are_criteria(tmp_path: Path, pool: Pool) -> None:

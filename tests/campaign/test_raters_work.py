@@ -133,7 +133,7 @@ def test_what_differs_is_settled(study: Callable[..., Campaign]) -> None:
     ids = campaign.sample.ids.tolist()
     for k, name in enumerate(["ann", "bob"]):
         campaign.add([Rating(i, 40.0 + 5 * j * k, name) for j, i in enumerate(ids)])
-    with pytest.raises(FewgoldError, match="by how much raters must differ"):
+    with pytest.raises(FewgoldError, match="smallest difference between raters"):
         campaign.differing()
     campaign.change(differ=30.0)
     found = campaign.differing()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 
 from fewgold.bayes.pairwise import preferences
 from fewgold.campaign import Campaign, sides
+from fewgold.common.text import plain_value
 from fewgold.comparison import PairRanking, bradley_terry
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating
@@ -125,6 +128,37 @@ def test_what_is_no_verdict(study: Campaign) -> None:
     # By its id a pair is rated as such: 1 where the first is better.
     assert study.add([Rating(study.sample.ids[0], -1.0, "ann")]).stored == 1
     assert study.scores()[0] == -1.0
+    assert study.add([Rating(study.sample.ids[1], 0.5, "ann")]).rejected == 1
+    assert "must be 1 (the first output is better)" in study.store.rejected()["why"].iloc[-1]
+    assert len(study.store.rated()) == 1
+
+
+def test_a_pair_is_settled_under_its_key_by_the_codes_of_the_sheets(study: Campaign) -> None:
+    study.change(each=2, differ=1.0)
+    one, two, *_ = (str(i) for i in study.sample.ids)
+    study.add([Rating(i, s, who) for i in (one, two) for s, who in ((1, "ann"), (-1, "bob"))])
+    for name in (one, two):
+        place = study.pool.ids.tolist().index(name)
+        ours_left = not sides.flipped(study.store, place)
+        assert study.settle(study.desk.key_at(place), 1, by="cleo")  # left is better
+        assert study.store.settled()[name] == (1 if ours_left else -1)
+        assert study.settle(name, 0, by="cleo") and study.store.settled()[name] == 0
+    with pytest.raises(DataError, match="5 is not a verdict"):
+        study.settle(study.desk.key_at(0), 5, by="cleo")
+    with pytest.raises(DataError, match=r"must be 1 \(the first output"):
+        study.settle(one, 0.5, by="cleo")
+
+
+def test_verdicts_have_no_mean(study: Campaign, tmp_path: Path) -> None:
+    """Codes of left, right, tie and both bad: their mean would be another verdict."""
+    from fewgold import formats
+
+    for name in formats.names():
+        if name in ("mqm-averages", "wmt-da"):
+            with pytest.raises(DataError, match="verdicts on pairs have no mean"):
+                formats.check_fits(formats.get(name), study.tasks("all"))
+        else:
+            formats.check_fits(formats.get(name), study.tasks("all"))
 
 
 def test_two_systems_have_the_posterior(study: Campaign) -> None:
@@ -147,6 +181,9 @@ def test_two_systems_have_the_posterior(study: Campaign) -> None:
     assert any(f"{bad} of 40 verdicts say that both are bad" in n for n in found.notes)
     with pytest.raises(FewgoldError, match="metric"):
         study.preferences("nobody")
+    shown = study.report(confidence=0.8)
+    assert shown.to_dict()["preferences"] == plain_value(study.preferences().to_dict(0.8))
+    assert "## Preferences" in shown.markdown()
 
 
 def test_several_systems_are_ranked(tmp_path: Path) -> None:
@@ -176,6 +213,16 @@ def test_several_systems_are_ranked(tmp_path: Path) -> None:
     )
     np.testing.assert_allclose(found.covariance, expected.covariance)
     np.testing.assert_allclose(found.strength, expected.strength)
+    # The report has the ranking, at its own level; there are no scores to compare.
+    shown = study.report(confidence=0.8)
+    ranking = study.preferences()
+    assert isinstance(ranking, PairRanking)
+    assert shown.to_dict()["preferences"] == replace(ranking, level=0.2).to_dict()
+    best = ranking.to_frame().iloc[0]
+    row = f"| {best['system']} +\\| +{best['share']:.3f} \\|"
+    assert "80% interval from" in shown.markdown() and re.search(row, shown.markdown())
+    with pytest.raises(FewgoldError, match=r"campaign.preferences\(\)"):
+        study.compare()
 
 
 def test_slips(tmp_path: Path, campaign: Campaign) -> None:

@@ -78,6 +78,28 @@ def test_the_whole_loop(run, systems) -> None:
     assert told.to_dict()["differences"] == found["differences"]
 
 
+def test_ids_of_two_columns(run, systems) -> None:
+    """The same result as with one column that has both."""
+    split = systems.assign(number=systems["segment"].astype(int) % 8).drop(columns="segment")
+    split.assign(segment=split["doc"] + ":" + split["number"].astype(str)).to_csv(
+        "one.csv", index=False
+    )
+    split.to_csv("two.csv", index=False)
+    found = []
+    for table, id in (("one.csv", "segment"), ("two.csv", "doc,number")):
+        run(
+            "select", table, "--shared", "--id", id, "--document", "doc", "--system", "model",
+            "--metrics", "comet", "--budget", 30, "-o", "sheet.csv", "--seed", 4, "--force",
+        )  # fmt: skip
+        sheet = pd.read_csv("sheet.csv", dtype=str)
+        sheet.assign(score=sheet["output"].map(systems.set_index("output")["mqm"])).to_csv(
+            "sheet.csv", index=False
+        )
+        result = run("compare", "sheet.csv", "--limits", "mqm", "--json", "-q").stdout
+        found.append(json.loads(result)["differences"])
+    assert found[0] == found[1]
+
+
 def test_systems_are_in_random_order(run, systems) -> None:
     run("select", "systems.csv", "--shared", "--budget", 100, "-o", "sheet.csv", "--seed", 4)
     key = json.loads(Path("sheet.csv.design.json").read_text())["systems"]["rows"]

@@ -1,5 +1,6 @@
 """Help in one screen, and all of it with --help-all."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +16,8 @@ MAIN_PATH = ["doctor", "select", "estimate", "report", "compare", "judge"]
 
 
 @pytest.fixture(autouse=True)
-def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
+def _of_usual_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -55,6 +56,16 @@ def test_overview_begins_with_the_main_path(run: Run) -> None:
     assert {*COMMANDS} <= {*rows}
     assert len(text.splitlines()) <= 53
     assert "--version" not in text and "--version" in run("--help-all").stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_line_breaks_off(name: str, run: Run) -> None:
+    """Sentences are wrapped where the screen ends, not where the code has a line break."""
+    described = run(name, "--help").stdout.split("╭")[0].splitlines()
+    paragraph = [line.strip() for line in described]
+    for line, following in itertools.pairwise(paragraph):
+        if line and following and not following.startswith("fewgold "):
+            assert len(line) + len(following.split()[0]) >= 77, line
 
 
 def test_help_needs_no_arguments(run: Run) -> None:

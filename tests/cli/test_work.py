@@ -54,7 +54,7 @@ def test_how_raters_work_is_changed(run: Run, study: Path) -> None:
 
 
 def test_what_differs_is_settled(run: Run, study: Path) -> None:
-    assert "by how much raters must differ" in run("adjudicate", study, code=3).stderr
+    assert "smallest difference between raters" in run("adjudicate", study, code=3).stderr
     text = " ".join(run("adjudicate", study, "--differ", 8).stdout.split())
     assert "4 segments to settle: raters differ by 8 or more" in text
     queue = json.loads(run("adjudicate", study, "--json").stdout)["queue"]

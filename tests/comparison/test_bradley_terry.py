@@ -206,3 +206,11 @@ def test_results_are_plain_and_in_order() -> None:
     text = found.summary()
     assert "preferred to" in text and "judge judged all and removed" in text
     assert found.plot().get_xlabel().startswith("share of points against the others")
+
+
+def test_names_are_shown_as_they_are() -> None:
+    """Numbers get a true minus sign, names keep their hyphens."""
+    frame = pairs(200, 200).replace({"s0": "gpt-4", "s1": "llama-3-8b"})
+    told = bradley_terry(frame, human="people", first="one", second="two").summary()
+    assert "gpt-4 " in told and "llama-3-8b preferred to gpt-4: " in told
+    assert "−0." in told and "-0." not in told

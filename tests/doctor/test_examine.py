@@ -141,7 +141,7 @@ def test_ratings_of_some_rows_are_warned_about() -> None:
     found = examine("x.csv")
     assert (found.exit_code, found.codes) == (1, {"partly-rated", "labels-not-random"})
     assert "40 outputs without a human score" in found.findings[0].what
-    assert "labelled rows stand earlier in the table" in found.findings[1].where
+    assert "labelled rows come earlier in the table" in found.findings[1].where
     text = "fewgold estimate x.csv --human human --chosen whole:document"  # all rows of some
     assert found.next_commands[0].text == text
 

@@ -67,7 +67,7 @@ def test_every_kind_of_line(tmp_path: Path) -> None:
     )
     assert Appraise().read(path, Names(id="item")).ratings[0].segment == "0"
     assert Appraise().read(path, Names(id="system")).ratings[0].segment == "sysA"
-    with pytest.raises(ValueError, match="unknown id of Appraise 'key'"):
+    with pytest.raises(ValueError, match="unknown kind of id in files of Appraise 'key'"):
         Appraise().read(path, Names(id="key"))
 
 
@@ -77,6 +77,17 @@ def test_older_versions_print_errors_as_python_does(tmp_path: Path) -> None:
         "start_i": 0,
         "severity": "major",
     }
+
+
+@pytest.mark.parametrize("time", ["2026-11-16T12:00:00.123Z", "16.11.2026 12:00", "1763294400.5"])
+def test_times_of_other_tools_come_back(tmp_path: Path, time: str) -> None:
+    given = Rating("fg-1-abcdef", 80.0, "ann", time)
+    tasks = Tasks((Segment(given.segment, given.segment, {"output": "x"}),))
+    Appraise().write_ratings(tasks, [given], tmp_path / "scores.csv")
+    (found,) = Appraise().read(tmp_path / "scores.csv").ratings
+    assert (found.segment, found.score, found.rater, found.time) == (
+        given.segment, given.score, given.rater, given.time,
+    )  # fmt: skip
 
 
 def test_broken_lines(tmp_path: Path) -> None:
@@ -112,7 +123,7 @@ def test_other_files(tmp_path: Path) -> None:
         assert not Appraise()._recognises(Probe(path))
     with pytest.raises(DataError, match=r"not a file of Appraise's scores.*in line 1 expected at"):
         Appraise().read(put(tmp_path, "id,score", "1,2"))
-    with pytest.raises(DataError, match="no batch file of Appraise"):
+    with pytest.raises(DataError, match="is not a batch file of Appraise"):
         Appraise().read(put(tmp_path, "[1, 2]"))
     with pytest.raises(DataError, match="no column to name"):
         Appraise().read(path, Names(score="x"))

@@ -406,7 +406,7 @@ def test_files(tmp_path: Path) -> None:
 def test_bad_input_is_refused() -> None:
     pool, gold = zhen()
     batch = Mean().select(pool, 10, draws=3, rng=1)
-    with pytest.raises(DataError, match=r"Take one draw: ratings\.draw"):
+    with pytest.raises(DataError, match=r"Use one draw: ratings\.draw"):
         study_report(batch.rate(gold[batch.indices]), Mean(), strategy="random+mean")
     with pytest.raises(DataError, match="it has no segment, only"):
         demo(answers=pd.DataFrame({"id": [1], "score": [2]}))

@@ -301,9 +301,9 @@ def test_without_table_2_and_without_table_5(monkeypatch: pytest.MonkeyPatch) ->
     assert names["Hoeffding, R = 25"] == OPEN
     listed = made.contents.set_index("item")
     assert listed.loc["Table 2", ["status", "verdict"]].tolist() == ["left out", "left out"]
-    assert listed.loc["Table 2", "remark"] == "--incremental makes it"
+    assert listed.loc["Table 2", "remark"] == "made only with the option incremental"
     assert listed.loc["Table 1", "status"] == "made"
-    assert "Table 2, incremental stratified sampling: left out (--incr" in made.summary()
+    assert "Table 2, incremental stratified sampling: left out (made only" in made.summary()
 
 
 def test_what_it_refuses() -> None:

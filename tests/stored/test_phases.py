@@ -394,5 +394,5 @@ def test_what_is_refused_says_what_to_take(files):
         ):
             Balanced(by=ByColumn("doc")).draw(pool, 20)
     none = StoredPool(files, id="id", document="doc")
-    with none, pytest.raises(DesignError, match=r"needs automatic metrics, .* or take docs-sys"):
+    with none, pytest.raises(DesignError, match=r"needs automatic metrics, .* or use docs-sys"):
         Balanced().draw(none, 20)

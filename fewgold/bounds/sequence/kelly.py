@@ -134,7 +134,7 @@ def last_end(game: Game, goal: float) -> IntArray:
 
 
 def _last_of(game: Game, goal: float) -> int:
-    """The same for one row: two rounds of a few means, then false position with bisection."""
+    """`last_end` for one row: two rounds of a few means, then false position with bisection."""
 
     def over(tried: IntArray) -> FloatArray:
         """Excess of the maximum capital so far over its goal."""
@@ -172,7 +172,7 @@ def ends(game: Game, goal: float) -> IntArray:
 
 
 def _ends_of(game: Game, goal: float, top: int) -> IntArray:
-    """The same for one row, whose last end is known: (n,).
+    """`ends` for one row, given the end after its last rating: (n,).
 
     Some means are tried against all ratings at once. This leaves a narrow range for each end, and
     shows which ratings can have moved it: only those that raised the capital there.

@@ -511,12 +511,12 @@ class Gathered:
         self.notes: list[str] = []
 
     def reject(self, place: str, why: str, value: Any) -> None:
-        """A row that could not be read."""
+        """Record a row that could not be read."""
         self.rows += 1
         self.rejected.append(Rejected(place, why, raw(value)))
 
     def skip(self) -> None:
-        """A row that belongs to no output."""
+        """Count a row that belongs to no output."""
         self.rows += 1
         self.context += 1
 
@@ -626,13 +626,16 @@ def matched(log: EvalLog, scores: Sequence[HumanScore]) -> list[tuple[Output, Hu
     refuse(
         "have scores but are not in the log",
         strange,
-        "Do they belong to another log? Name it with --log.",
+        {
+            "python": "Do they belong to another log?",
+            "cli": "Do they belong to another log? Name it with --log.",
+        },
     )
     return [(by[s.id, s.system], s) for s in scores]
 
 
 def lines_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """JSON lines."""
+    """Records as JSON lines."""
     return "".join(json.dumps(row, ensure_ascii=False, default=text_of) + "\n" for row in rows)
 
 
@@ -650,5 +653,5 @@ def by_output(pairs: Iterable[tuple[Output, HumanScore]]) -> dict[int, list[Huma
 
 
 def mean_score(scores: Sequence[HumanScore]) -> float:
-    """The mean of the raters of one output."""
+    """The mean score of one output over its raters."""
     return math.fsum(s.score for s in scores) / len(scores)

@@ -102,8 +102,8 @@ class Inspect(LogFormat):
         """
         if path.is_dir():
             raise DataError(
-                f"{str(path)!r} is a folder of logs. Write scores into one of them: name it with "
-                "--log."
+                f"{str(path)!r} is a folder of logs. Write scores into one of them.",
+                hints={"python": "Give its path.", "cli": "Name it with --log."},
             )
         log = self.read(LogFile(Probe(path)))
         log.require(str(path))
@@ -190,7 +190,7 @@ def _packed(path: Path, samples: Mapping[str, Any], total: Mapping[str, Any]) ->
 
 
 def log_files(folder: Path) -> list[Path]:
-    """The files in a folder, if all look like logs by their names; empty else."""
+    """The files in a folder if the names of all look like logs; otherwise an empty list."""
     files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
     files = [p for p in files if p.name not in ("logs.json", "listing.json")]
     return files if all(p.suffix in SUFFIXES for p in files) else []

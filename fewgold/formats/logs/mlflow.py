@@ -98,7 +98,7 @@ class MLflow(LogFormat):
         name: str,
         result: Mapping[str, float],
     ) -> None:
-        """A table with one more column; for traces the arguments of ``mlflow.log_feedback``."""
+        """Write a table with one more column; for traces, arguments of ``mlflow.log_feedback``."""
         file = LogFile(Probe(path))
         log = self.read(file)
         log.require(str(path))
