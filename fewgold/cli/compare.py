@@ -418,9 +418,6 @@ def _labelled(
     for name, part in found.table.groupby(found.table[system].astype(str), sort=False):
         own = read_labelled(part, **told)
         sample, scores = Sample.labelled(own)
-        if own.numbered:  # rows of different systems are different segments
-            ids = np.array([f"{name}:{i}" for i in sample.pool.ids])
-            sample = replace(sample, pool=replace(sample.pool, ids=ids))
         samples[str(name)] = Ratings(sample, scores, as_limits(settings["limits"]))
     first, *others = samples.values()
     shared = found.id is not None and all(
