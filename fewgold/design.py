@@ -138,6 +138,9 @@ class Design:
         (..., n) share of that document in the segments of the pool, N_h/N.
     concentration
         Σ (N_h/N)² over all documents of the pool.
+    metrics_only
+        True to fit slopes to the metrics alone even if chances are uneven, see
+        `_fit_beside_weights`.
     """
 
     kind: DesignKind
@@ -154,6 +157,7 @@ class Design:
     documents: IntArray | None = None
     shares: FloatArray | None = None
     concentration: float = 0.0
+    metrics_only: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", DesignKind(self.kind))
@@ -344,9 +348,14 @@ class Design:
         With the weight as a regressor, residuals no longer depend on it. A balanced sample balances
         the sum of the weights, so nothing is lost. In other samples the part of the scores that
         depends on the weights is then left to chance, which only pays off with many slopes and few
-        ratings.
+        ratings. Predictions for a part of the pool need slopes without the weight, whose mean over
+        that part is unknown.
         """
-        if self._by_strata or not (np.ptp(self.inclusion, axis=-1) > 1e-9).any():
+        if (
+            self.metrics_only
+            or self._by_strata
+            or not (np.ptp(self.inclusion, axis=-1) > 1e-9).any()
+        ):
             return False
         return self.drawn_as("balanced") or self.n - 1 < _PER_SLOPE * slopes
 

@@ -213,6 +213,10 @@ def weighted_mean(
     sample = ratings.sample
     omega = _weights(sample, weights)
     made = estimator.estimate(ratings)
+    if isinstance(made, LinearEstimate) and made.beside_weights:
+        # What the weight explains would be missing from the predictions for a part of the pool.
+        alone = replace(sample, design=replace(sample.design, metrics_only=True))
+        made = estimator.estimate(replace(ratings, sample=alone))
     if not isinstance(made, LinearEstimate):
         raise DataError(
             f"{estimator.name} gives a posterior for the whole pool only, not for parts of it. "

@@ -182,7 +182,7 @@ def test_good_ratings_need_no_note():
             (["a"], ["x"], [np.nan]),
             "1 answer without a score, the first from rater x for segment a",
         ),
-        ((["a"], ["x"], [None]), "no score"),
+        ((["a"], ["x"], [None]), "without a score"),
         ((["a"], ["x"], ["good"]), "must be numbers"),
         ((["a", "b"], ["x"], [1]), "equally long"),
     ],

@@ -236,7 +236,7 @@ def test_labels_of_a_second_table() -> None:
     joined = join_labels(table.drop(columns="human"), rated, "key")
     assert np.array_equal(joined["human"].to_numpy(float), table["human"], equal_nan=True)
     strange = pd.concat([rated, pd.DataFrame({"key": ["zz"], "human": [1.0]})])
-    with pytest.raises(DataError, match="1 of 81 labels belong to rows that are not in the table"):
+    with pytest.raises(DataError, match="1 of 81 labels belongs to rows that are not in the table"):
         join_labels(table.drop(columns="human"), strange, "key")
     with pytest.raises(DataError, match="has more than one label"):
         join_labels(table.drop(columns="human"), pd.concat([rated, rated]), "key")

@@ -255,3 +255,21 @@ def test_ridge_with_fixed_slopes_and_refusals() -> None:
         weighted_mean(ratings, Ridge(), np.ones(3))
     with pytest.raises(DataError, match="between 0 and 1"):
         quantile(ratings, Mean(), 1.0)
+
+
+def test_metrics_predict_slices_where_chances_are_uneven() -> None:
+    """The weights balance the whole pool, but not its parts: slopes must do without them."""
+    draws, part = 40, np.random.default_rng(0).integers(4, size=len(POOL))
+    made = strategy("docs-uneven-rank+ridge", POOL)
+    plain = strategy("docs-uneven-rank+mean", POOL)
+    sample = made.select(POOL, 250, draws=draws, rng=11)
+    error, claimed = np.zeros((2, draws, 4)), np.zeros((draws, 4))
+    for k, d in product(range(draws), range(4)):
+        drawn = sample.draw(k)
+        ratings = drawn.rate(GOLD[drawn.indices])
+        found = [weighted_mean(ratings, e, (part == d).astype(float)) for e in (made, plain)]
+        error[:, k, d] = [float(f.value) - GOLD[part == d].mean() for f in found]
+        claimed[k, d] = float(found[0].se)
+    own, alone = np.sqrt(np.square(error).mean((1, 2)))
+    assert own < 0.95 * alone
+    assert np.sqrt(np.square(claimed).mean()) == pytest.approx(own, rel=0.15)

@@ -602,7 +602,7 @@ class Campaign:
         documents stay together. With outputs side by side, left and right are random for each
         rater.
         """
-        return tasks_for(self, handout.raters_of(list(raters)), which, context)
+        return tasks_for(self, handout.raters_of(as_names(raters)), which, context)
 
 
 def next_place(campaign: Campaign, rater: str, hold: float | None = None) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def hand_out_to(form: Format, tasks: Mapping[str, Tasks], path: str | Path) -> H
     return Handout(tuple(file for one in made for file in one.files), tuple(notes))
 
 
-def raters_of(names: list[str]) -> tuple[str, ...]:
+def raters_of(names: Iterable[str]) -> tuple[str, ...]:
     """Names of raters, each once."""
     told = tuple(name.strip() for name in names)
     for name in told:

@@ -134,7 +134,7 @@ def test_files_for_each_rater_come_back(tmp_path: Path, to: str) -> None:
     assert sum(b.blank for b in back) == study.store.drawn().size
     assert not any(b.rejected for b in back)
     shared = to in ("label-studio", "argilla", "potato", "appraise")
-    assert any("of their own" in note for note in made.notes) == shared
+    assert any("shows everybody the same order" in note for note in made.notes) == shared
 
 
 def test_formats_of_published_ratings_have_no_order(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_columns_are_kept_from_raters(run: Any) -> None:
         assert {n: sizes.count(n) for n in alone.names} == dict(
             zip(alone.names, alone.sizes, strict=True)
         )
-        with pytest.raises(UnknownNameError, match="fewgold init --by"):
+        with pytest.raises(UnknownNameError, match=r"Campaign\.create\(labels=…\)"):
             study.slices("nothing")
         with pytest.raises(FewgoldError, match="one system"):
             study.compare_by("lang")

@@ -120,7 +120,7 @@ def test_top_up_refuses_other_columns_and_gaps(run: Run, rate: Rate) -> None:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda f: f.iloc[1:], "of the sample are missing"),
+        (lambda f: f.iloc[1:], "1 id of the sample is missing: 00"),
         (lambda f: pd.concat([f, f.assign(id="new").iloc[:1]]), "not in the sample: new"),
         (lambda f: pd.concat([f, f.iloc[:1]]), "more than once"),
         (lambda f: f.assign(score=["3,5", *["3.5"] * 19]), "decimal comma"),

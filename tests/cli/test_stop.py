@@ -124,7 +124,7 @@ def test_a_sheet_on_stdin(run: Run, sheet: Callable[..., None]) -> None:
     text = Path("s.csv").read_text()
     got = run("stop", "-", *HOW, "--design", "s.csv.design.json", "--json", stdin=text).stdout
     assert {**json.loads(got), "file": "s.csv"} == answer(run)
-    assert "needs --design" in run("stop", "-", *HOW, code=2, stdin=text).stderr
+    assert "with --design FILE" in run("stop", "-", *HOW, code=2, stdin=text).stderr
 
 
 def test_exit_codes(run: Run, sheet: Callable[..., None]) -> None:

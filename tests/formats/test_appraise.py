@@ -112,7 +112,7 @@ def test_other_files(tmp_path: Path) -> None:
         assert not Appraise()._recognises(Probe(path))
     with pytest.raises(DataError, match=r"not a file of Appraise's scores.*in line 1 expected at"):
         Appraise().read(put(tmp_path, "id,score", "1,2"))
-    with pytest.raises(DataError, match="no batch file of Appraise"):
+    with pytest.raises(DataError, match="is not a batch file of Appraise"):
         Appraise().read(put(tmp_path, "[1, 2]"))
     with pytest.raises(DataError, match="no column to name"):
         Appraise().read(path, Names(score="x"))

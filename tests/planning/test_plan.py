@@ -126,7 +126,7 @@ def test_pilots_tell_what_a_judge_saves() -> None:
     # A coin saves nothing.
     coin = Outlook.from_pilot(sample.rate(gold[sample.indices]), strategies=["random+alpha-coin"])
     assert coin.kept["alpha-coin"] == pytest.approx(1, abs=0.05)
-    with pytest.raises(FewgoldError, match="needs a pilot with ratings of 0 and 1"):
+    with pytest.raises(FewgoldError, match="needs a pilot with this metric and ratings of 0 and 1"):
         plan(goal, Outlook(sd=0.5), ["random+alpha-judge"])
 
 

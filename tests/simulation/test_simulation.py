@@ -773,7 +773,7 @@ def test_pools_are_called_by_their_system() -> None:
         (lambda p, g: fg.simulate(p, g, "random", [5], limits=(3, 4)), DataError, "outside"),
         (lambda p, g: fg.simulate(p, g, "random", [5], bounds=["hofding"]), FewgoldError, "hoeff"),
         (lambda p, g: fg.simulate(p, g, "random", [5], bounds={"mc": 1}), FewgoldError, "mc"),
-        (lambda p, g: fg.simulate(p, g, "random", [5], bounds="star"), FewgoldError, "--limits"),
+        (lambda p, g: fg.simulate(p, g, "random", [5], bounds="star"), FewgoldError, "limits="),
         (lambda p, g: fg.simulate({1: (p, g), "1": (p, g)}), DataError, "called '1'"),
         (lambda p, g: fg.simulate(p, pd.Series(g, index=np.arange(120) + 7)), DataError, "index"),
         (lambda p, g: fg.simulate(p, np.ma.masked_greater(g, 4)), DataError, "no finite score"),

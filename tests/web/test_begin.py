@@ -677,7 +677,7 @@ def test_human_scores_of_another_scale_are_not_used(client: Client, app: FastAPI
         assert "are on a different scale and are not used" in told, other
         assert "This is a guess" in told
     own = shown(owner.get(where, params=fields | {"sd": "3"}))
-    assert "It goes by scores that vary by 3" in own
+    assert "This assumes a standard deviation of 3.00" in own
 
 
 def test_human_scores_in_the_table_replace_the_guess(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def test_nothing_is_sent_again_until_something_changed(tmp_path: Path) -> None:
         campaign.desk.rate(Rating(given.key, 3, "ann", answer="a form"))
         after = owner.get("/explore/number", params={"seen": first, "page": first})
         assert after.status_code == 200
-        assert 'href="/explore">Show all tables' in after.text
+        assert 'href="/explore">Update all tables' in after.text
         assert 'value="13"></progress>' in after.text and after.text != before
         second = seen()
         campaign.desk.withdraw("ann")
@@ -315,7 +315,7 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
         asked = "Rate this output."
         for told, value, then in (
             ("lower is better", False, "How bad are the errors in this output?"),
-            ("not told", None, "Rate this output."),
+            ("not specified", None, "Rate this output."),
         ):
             form = {"higher_is_better": told, "question": asked}
             sent = owner.post("/explore/settings", data=form)

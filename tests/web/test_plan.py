@@ -118,9 +118,9 @@ def test_the_main_numbers_are_those_of_the_library(client, sent):
     rows = {row[0]: row[1] for row in table(page, "results-table")}
     epsilon = measurable_difference(**study, level=level)
     assert text(page, "epsilon") == number(epsilon)
-    assert rows[f"Observed difference that is significant at level {v['level']} (ε)"] == number(
-        epsilon
-    )
+    assert rows[
+        f"Smallest observed difference that is significant at level {v['level']} (ε)"
+    ] == number(epsilon)
     if power is None:
         assert 'data-testid="found"' not in page
     else:
@@ -137,7 +137,9 @@ def test_the_main_numbers_are_those_of_the_library(client, sent):
     assert text(page, "mean") == number(posterior.mean, digits=4)
     assert text(page, "sd") == number(posterior.sd)
     low, high = posterior.interval(1 - level)
-    assert rows["Its credible interval"] == (f"{number(low, digits=4)} to {number(high, digits=4)}")
+    assert rows["Credible interval of α"] == (
+        f"{number(low, digits=4)} to {number(high, digits=4)}"
+    )
 
 
 def test_whether_the_metric_helps(client):
@@ -151,7 +153,7 @@ def test_whether_the_metric_helps(client):
     said = text(get(client, "/plan/binary/results", metric="0"), "verdict")
     assert said.startswith("No items are rated by the metric alone.")
     page = get(client, "/plan/binary/results", human="0")
-    assert "how often it is right is unknown" in text(page, "blind")
+    assert "unknown how often the metric is right" in text(page, "blind")
     for sent in ({}, {"human": "0", "rates": "known"}, {"human": "0", "paired": "5"}):
         assert 'data-testid="blind"' not in get(client, "/plan/binary/results", **sent)
 
@@ -185,12 +187,12 @@ def test_the_python_lines_give_the_numbers_of_the_page(client, sent):
     assert (text(page, "mean"), text(page, "sd")) == (number(mean, digits=4), number(sd))
     rows = dict(table(page, "results-table"))
     ends = " to ".join(number(end, digits=4) for end in next(shown))
-    assert rows["Its credible interval"] == ends
+    assert rows["Credible interval of α"] == ends
     assert text(page, "power") == number(next(shown)[0])
     if v["items"]:
         mean, sd = next(shown)
         assert text(page, "pool") == f"{number(mean, digits=4)} ± {number(sd)}"
-        assert rows["Its credible interval"] == " to ".join(
+        assert rows["Credible interval of that share"] == " to ".join(
             number(e, digits=4) for e in next(shown)
         )
     assert not list(shown)
@@ -268,7 +270,7 @@ def test_every_heat_map_agrees_with_its_python_lines(client, x, y):
 
 def test_an_axis_twice_is_refused_beside_its_field(client):
     page = get(client, "/plan/binary", x="rho", y="rho")
-    assert text_of(page, "error-y") == "Expected a different one from “Across”."
+    assert text_of(page, "error-y") == "Expected another quantity than under “Across”."
     assert "Please correct: Down." in page
     assert text(page, "epsilon")
 
@@ -290,7 +292,7 @@ def text_of(page, identity):
         ({"rho": "0.3", "eta": "0.4"}, "eta", "ρ + η must be 1 or more; got 0.7", ""),
         ({"power": "0.01"}, "power", "more than γ/2 = 0.025", ""),
         ({"budget": "0"}, "budget", "got '0'", "results needed map"),
-        ({"metric_cost": "0"}, "metric_cost", "rate without limit", "results needed map"),
+        ({"metric_cost": "0"}, "metric_cost", "any number of items", "results needed map"),
         ({"items": "400"}, "items", "at least the 500 items", "results needed map"),
         ({"rates": "guessed"}, "rates", "Expected one of estimated, known", ""),
         ({"difference": "2"}, "difference", "from 0.0001 to 0.9999; got '2'", "results map split"),

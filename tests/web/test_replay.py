@@ -416,7 +416,7 @@ def test_tables_are_bounded(owner: TestClient, monkeypatch: pytest.MonkeyPatch) 
         frame.to_parquet(buffer)
         assert "80 rows; the limit is 10 rows" in upload(owner, "a.parquet", buffer.getvalue()).text
     monkeypatch.setattr(replay_data, "_MOST_LINES", 20)
-    assert "81 lines; 10 rows" in upload(owner, "a.csv", frame.to_csv().encode()).text
+    assert "81 lines; the limit is 10 rows" in upload(owner, "a.csv", frame.to_csv().encode()).text
     answer = owner.post("/replay/upload", content=b"x", headers={"Content-Length": "50000001"})
     assert answer.status_code == 413
 
