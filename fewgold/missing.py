@@ -174,8 +174,8 @@ class PartialRatings:
             f"{', '.join(names[:_SHOWN])}{more}. Have them rated, or choose how to treat them:",
             code="unrated",
             hints={
-                "python": "at_random() treats them as missing at random, "
-                "bounds(estimator) assumes the worst.",
+                "python": "gaps='at-random' or at_random() treats them as missing at random, "
+                "gaps='bounds' or bounds(estimator) assumes the worst.",
                 "cli": "--gaps at-random treats them as missing at random, "
                 "--gaps bounds assumes the worst.",
             },

@@ -470,13 +470,17 @@ class Campaign:
         made = self._estimator(estimator)
         return found.estimate(made, gaps, target=target, confidence=level)
 
-    def ratings(self, gaps: str = "wait") -> Ratings:
-        """One score per sampled segment; ``at-random`` assumes that gaps are random."""
+    def ratings(self, gaps: str = "wait", criterion: str | None = None) -> Ratings:
+        """One score per sampled segment; ``at-random`` assumes that gaps are random.
+
+        Of several criteria the first one, unless ``criterion`` names another.
+        """
         if gaps not in ("wait", "at-random"):
             raise FewgoldError(f"gaps must be wait or at-random to get ratings; got {gaps!r}.")
         if self.systems and self.settings.shared:
             return systems.joint_ratings(self)
-        return self._partial().complete() if gaps == "wait" else self._partial().at_random()
+        partial = self._partial(criterion=criterion)
+        return partial.complete() if gaps == "wait" else partial.at_random()
 
     def estimate(
         self, gaps: str = "wait", *, estimator: Estimator | str | None = None,

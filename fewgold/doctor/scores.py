@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -328,7 +329,7 @@ def human_findings(seen: Seen) -> Iterator[Finding]:
     yield from _words(seen)
     unknown = [n for n, sign in orientations(seen).items() if sign is None and n not in seen.leaks]
     if maybe := [n for n in unknown if _maybe_human(seen.cells[n])]:
-        yield finding("maybe-human", some(maybe), n=len(maybe), name=maybe[0])
+        yield finding("maybe-human", some(maybe), n=len(maybe), name=shlex.quote(maybe[0]))
     for name in seen.human:
         column = seen.cells[name]
         known = column.values[column.finite]

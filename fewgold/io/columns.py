@@ -459,9 +459,12 @@ def roles(
         raise DataError(
             "cannot tell which column holds the ids.",
             hints={
-                "python": f"Name it with id=…: {listing}.",
-                "cli": f"Name it with --id: {listing}.",
-                "web": f"Choose it: {listing}.",
+                "python": f"Name it with id=…: {listing}. If none does, number the rows first: "
+                "frame.insert(0, 'id', range(len(frame))).",
+                "cli": "Name it with --id, or two that tell rows apart (--id a,b): "
+                f"{listing}. If none does, number the rows first: fewgold doctor prints a command "
+                "for that.",
+                "web": f"Choose it: {listing}. If none does, number the rows first.",
             },
         )
     take("document", guess_column(free(), DOCUMENT_NAMES))

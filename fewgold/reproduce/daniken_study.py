@@ -317,10 +317,10 @@ TIES_HALF = (
     "not add up to 1. If ties count half, as is correct, they do."
 )
 STB_COUNTS = (
-    "The caption says 600 ratings, the thesis 669 to 673. 600 do not fit. If each system may have 669 "
-    "to 673 ratings, 1530 sets of counts give every probability, rate and difference. Nine of them "
-    "also give every mean and standard deviation in Table 5.2 of the thesis, and one of these nine "
-    "has both 669 and 673: the counts used here."
+    "The caption says 600 ratings, the thesis 669 to 673. 600 do not fit. If each system may have "
+    "669 to 673 ratings, 1530 sets of counts give every probability, rate and difference. Nine of "
+    "them also give every mean and standard deviation in Table 5.2 of the thesis, and one of these "
+    "nine has both 669 and 673: the counts used here."
 )
 ROOT = (
     f"Mean over studies with sampled counts ({THEIR_DRAWS} in the thesis). The thesis writes "
@@ -718,7 +718,7 @@ def _cells(frame: pd.DataFrame) -> list[str]:
 
 
 def _among(frame: pd.DataFrame, some: Sequence[str]) -> pd.DataFrame:
-    """The rates of some systems and their differences, or P(one > another), the better one first."""
+    """Rates of some systems and their differences, or P(one > another), the better one first."""
     if not some:
         return frame
     if "what" in frame:

@@ -300,10 +300,10 @@ KINDS = {
 #: Remarks needed for a comparison.
 DIFFERENCES = (
     "The paper predicts single raters on half of the documents (54 pairs of rater and system) with "
-    "ten metrics, most of which fewgold does not read. Here it is the mean of three raters on all documents, "
-    "nine systems, and the ten strongest metrics that all nine systems have; stronger ones that "
-    "lack a system are left out. Errors are therefore smaller throughout; the ratio to the "
-    "baseline is what can be compared."
+    "ten metrics, most of which fewgold does not read. Here it is the mean of three raters on all "
+    "documents, nine systems, and the ten strongest metrics that all nine systems have; stronger "
+    "ones that lack a system are left out. Errors are therefore smaller throughout; the ratio to "
+    "the baseline is what can be compared."
 )
 TEST = (
     "WMT21 news are the paper's own test data: the same ratings, but with string metrics (two "

@@ -139,7 +139,13 @@ class Chances:
     uniform: float = 0.25
 
     def __post_init__(self) -> None:
-        if not 0 < self.uniform <= 1:
+        if not callable(self.spread):
+            raise DesignError(
+                "spread must be a function that takes a pool and returns one number per segment; "
+                f"got {type(self.spread).__name__}. To give the numbers themselves, write "
+                "pool.with_spread(numbers) and Chances()."
+            )
+        if not (isinstance(self.uniform, int | float | np.number) and 0 < self.uniform <= 1):
             raise DesignError(
                 "the share of equal chances in the mixture must lie above 0 and up to 1; got "
                 f"{self.uniform!r}.",
