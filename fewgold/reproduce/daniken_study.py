@@ -304,7 +304,7 @@ TITLE = "von Däniken et al. (2022) and von Däniken (2023), reproduced"
 ABOUT = (
     "ε is the difference that is significant at level 0.05, √2 · 1.96 · posterior sd, with uniform "
     "priors and counts at their expected values. A true difference of that size is found in only "
-    "one of two studies; for 80 % power take 1.43 times as much.",
+    "one of two studies; for 80 % power use 1.43 times as much.",
     "Cells are paper/here; * marks what differs from the printed value, and the list at the end "
     "says why.",
 )
