@@ -136,7 +136,6 @@ MEANINGS = {
     "stored": "number of new answers that were stored",
     "adopted": "number of answers set aside earlier that now count",
     "slices": "columns kept for slices, or one record per slice",
-    "preferences": "the ranking, for outputs rated side by side",
     "question": "the question that raters see",
     "by": "columns that define slices or batches",
     "against": "columns that the judge's errors were compared with",

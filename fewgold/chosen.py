@@ -18,7 +18,16 @@ from fewgold.common.text import counted, verb
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.cells import column_of, is_gap
-from fewgold.io.columns import Roles, as_controls, roles, texts_of, with_ids, with_paths
+from fewgold.io.columns import (
+    LeftOut,
+    Reason,
+    Roles,
+    as_controls,
+    roles,
+    texts_of,
+    with_ids,
+    with_paths,
+)
 from fewgold.pool import Pool
 
 if TYPE_CHECKING:
@@ -29,6 +38,9 @@ CHOICES = "random, strata:COLUMN, whole:COLUMN or chances:COLUMN"
 # Largest accepted distance between the number of labels and the sum of the chances, in standard
 # deviations.
 _FAR = 5.0
+# A column counts as filled in together with the labels if this would happen by chance with less
+# than this probability.
+_CHANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -169,7 +181,7 @@ def as_pandas(table: Any) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(table, pd.DataFrame):
-        return table.reset_index(drop=True)
+        return table.reset_index(drop=True).rename(columns=str)
     try:
         frame = nw.from_native(table, eager_only=True)
     except TypeError:
@@ -183,6 +195,11 @@ def as_pandas(table: Any) -> pd.DataFrame:
             )
         ) from None
     return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
+
+
+def _columns(said: Any) -> list[str]:
+    """Names of columns as text; a frame made of an array has numbers."""
+    return [str(said)] if isinstance(said, int) else [str(name) for name in as_names(said)]
 
 
 def read_labelled(
@@ -206,11 +223,10 @@ def read_labelled(
     ``other`` are further columns, such as the batch of each row.
     """
     frame, how = as_pandas(table), Chosen.parse(chosen)
-    id = None if id is None else ",".join(as_names(id))
-    listed: dict[str, Any] = {
-        "human": None if human is None else list(as_names(human)),
-        "metrics": None if metrics is None else list(as_names(metrics)),
-        "texts": None if texts is None else list(as_names(texts)),
+    id = None if id is None else ",".join(_columns(id))
+    listed = {
+        role: None if said is None else _columns(said)
+        for role, said in (("human", human), ("metrics", metrics), ("texts", texts))
     }
     used = [c for c in (how.column,) if c is not None and c in frame.columns]
     if how.column is not None and not used:
@@ -223,17 +239,9 @@ def read_labelled(
         frame, id=id, document=document, system=system, orientation=orientation, need_id=False,
         other=[c for c in used if c not in (document, system, id)], **listed,
     )  # fmt: skip
-    # Many gaps are no reason to leave a metric out here: an extra column says where they are.
-    gappy = found.gappy
-    found = replace(
-        found,
-        metrics=(*found.metrics, *gappy),
-        gaps={**found.gaps, **{n: found.cells[n].gaps for n in gappy}},
-        left_out={n: why for n, why in found.left_out.items() if n not in gappy},
-    )
     people = found.some_humans()
     found = found.per_output()
-    frame, notes = found.table, list(found.notes())
+    frame, notes = found.table, []
     scores = _scores(frame, people, notes)
     labelled = np.isfinite(scores)
     if not labelled.any():
@@ -242,8 +250,10 @@ def read_labelled(
             "rows to rate with fewgold select."
         )
     rows, design = how.design(frame, labelled)
+    found, late = with_controls(found, labelled, how, named=metrics is not None, without=used)
+    notes = [*found.notes(), *notes]
     controls, told = as_controls(
-        found, named=metrics is not None, without=used, labels=int(labelled.sum())
+        found, named=metrics is not None, without=[*used, *late], labels=int(labelled.sum())
     )
     ids, about = with_ids(found)
     pool = Pool(
@@ -258,13 +268,98 @@ def read_labelled(
     return Labelled(pool, rows, scores[rows], design, how, found, tuple(told), bool(about))
 
 
+def with_controls(
+    found: Roles, labelled: BoolArray, how: Chosen, *, named: bool, without: Sequence[str] = ()
+) -> tuple[Roles, list[str]]:
+    """The columns that serve as metrics where people labelled some rows, and those that must not.
+
+    Many gaps, or words such as "timeout" in their place, are no reason to leave a metric out: an
+    extra column says where they are. Columns that were filled in with the labels are left out.
+    """
+    late = _with_labels(found, labelled, how, without)
+    gappy = [name for name in found.gappy if name not in late]
+    wrong = [name for name in (*found.metrics, *found.gappy) if name in late]
+    if wrong and named:
+        raise DataError(
+            f"{wrong[0]!r} cannot be a metric: {late[wrong[0]]}. A metric must not depend on "
+            "whether people labelled the row. Leave it out of the metrics."
+        )
+    kept = (*(name for name in found.metrics if name not in late), *gappy)
+    guessed = {"metrics": ", ".join(kept) or "none"} if "metrics" in found.guessed else {}
+    left = {name: why for name, why in found.left_out.items() if name not in gappy}
+    found = replace(
+        found,
+        metrics=kept,
+        gaps={n: found.cells[n].gaps for n in kept if n in (*found.gaps, *gappy)},
+        left_out=left | {name: late[name] for name in wrong},
+        guessed={**found.guessed, **guessed},
+    )
+    return found, list(late)
+
+
+def _with_labels(
+    found: Roles, labelled: BoolArray, how: Chosen, without: Sequence[str]
+) -> dict[str, LeftOut]:
+    """Columns that were filled in together with the labels, such as other human scores.
+
+    As a metric such a column would be known where its error is known, and nowhere else: standard
+    errors would be far too small.
+    """
+    taken = {found.id, found.document, found.rater, *found.human, *found.texts, *without}
+    rest, late = ~labelled, dict[str, LeftOut]()
+    if not rest.any():
+        return late
+    for name in map(str, found.table.columns):
+        column = found.cells[name]
+        if name in taken or (column.numeric and name not in (*found.metrics, *found.gappy)):
+            continue
+        cells = column.values if column.numeric else np.array(found.cells.labels(name), object)
+        filled = column.finite if column.numeric else cells != ""
+        plain = bool(filled.all())
+        if plain:  # 0 or "none" may stand where nobody labelled
+            filled = cells != cells[rest][0]
+        if filled[rest].any() if plain else filled.all():
+            continue
+        if not filled[rest].any() and filled.any() and not plain:
+            late[name] = LeftOut(Reason.LABELLED)
+        elif _beyond_chance(filled, labelled, how, found):
+            inside, outside = (f"{100 * filled[r].mean():.0f} %" for r in (labelled, rest))
+            why = f"filled in for {inside} of the labelled rows and {outside} of the others"
+            late[name] = LeftOut(Reason.LABELLED, why)
+    return late
+
+
+def _beyond_chance(filled: BoolArray, labelled: BoolArray, how: Chosen, found: Roles) -> bool:
+    """Whether far more labelled rows are filled than the choice of rows explains."""
+    from scipy.stats import hypergeom
+
+    codes = np.zeros(filled.size, dtype=np.int64)
+    if how.column is not None:
+        if how.how == "chances":  # rows with similar chances
+            chances = found.cells[how.column].values
+            codes = np.searchsorted(np.quantile(chances, [0.2, 0.4, 0.6, 0.8]), chances)
+        else:
+            codes = codes_of(np.array(found.cells.labels(how.column)))
+    if how.how == "whole":  # the values were drawn, not the rows
+        count = np.bincount(codes)
+        filled = 2 * np.bincount(codes, filled) > count
+        labelled = np.bincount(codes, labelled) > 0
+        codes = np.zeros(count.size, dtype=np.int64)
+    groups = np.unique(codes)
+    return any(
+        hypergeom.sf((filled & labelled & own).sum() - 1, own.sum(), (filled & own).sum(),
+                     (labelled & own).sum()) < _CHANCE / groups.size
+        for own in (codes == group for group in groups)
+    )  # fmt: skip
+
+
 def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> FloatArray:
     """The labels, NaN where there is none; for several columns the mean of those present."""
     table = np.empty((len(people), len(frame)))
     for k, name in enumerate(people):
         column = column_of(frame[name], name)
         odd = [row for rows in column.sorts.values() for row in rows]
-        if odd or not column.numeric:
+        if odd or not (column.numeric or column.blank.all()):
             cells = frame[name].tolist()
             first = min(odd) if odd else next(k for k, v in enumerate(cells) if not is_gap(v))
             raise DataError(

@@ -154,6 +154,12 @@ def test_all_dataframes_give_the_same() -> None:
     assert len({float(f.value) for f in found}) == 1
 
 
+def test_columns_may_have_numbers_for_names() -> None:
+    table = frame()[["judge", "human"]]
+    bare = fewgold.estimate_mean(table.set_axis([0, 1], axis=1), human=1, metrics=[0])
+    assert bare.value == fewgold.estimate_mean(table, human="human", metrics=["judge"]).value
+
+
 def test_the_assumption_is_told() -> None:
     made = fewgold.estimate_mean(frame(), human="human", metrics=["judge"], chosen="random")
     told = "the 80 labelled rows are taken to be a simple random sample of the 400 rows"
@@ -173,6 +179,59 @@ def test_metrics_as_they_are() -> None:
     assert pool.metrics["judge missing"].sum() == 80
     assert pool.metrics["judge"][0] == pytest.approx(table["judge"].mean())
     assert set(pool.metrics["verdict"]) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("gap", [np.nan, 0.0, "-"])
+def test_columns_filled_in_with_the_labels_are_no_metrics(gap: Any) -> None:
+    """A second human score agrees with the first where people looked, and is known nowhere else."""
+    table = frame(size=1000, n=100)
+    labelled = table["human"].notna()
+    second = (
+        (table["human"] > 3).map({True: "good", False: "poor"}) if gap == "-" else table["human"]
+    )
+    more = table.assign(second=np.where(labelled, second, gap))
+    alone, made = (fewgold.estimate_mean(t, human="human") for t in (table, more))
+    assert (made.value, made.se) == (alone.value, alone.se)
+    found = read_labelled(more, human="human")
+    assert not [name for name in found.pool.metrics if name.startswith("second")]
+    assert (gap == "-") != ("second" in found.roles.left_out)  # words are only listed if used
+    with pytest.raises(DataError, match="'second' cannot be a metric: filled in for"):
+        fewgold.estimate_mean(more, human="human", metrics=["judge", "second"])
+
+
+@pytest.mark.parametrize("chosen", ["strata:language", "whole:conversation", "chances:rate"])
+def test_a_judge_with_gaps_where_many_rows_were_labelled_stays_a_metric(chosen: str) -> None:
+    """The design explains why labelled rows have more or fewer gaps."""
+    rng = np.random.default_rng(2)
+    table = frame(size=2000, n=2000)
+    french, talks = table["language"] == "fr", table["conversation"]
+    if chosen.startswith("whole"):
+        labelled, gaps = talks.isin(rng.permutation(60)[:20]), talks.isin(rng.permutation(60)[:20])
+    else:
+        gaps, labelled = ~french, rng.random(2000) < np.where(french, 0.5, 0.05)
+    table = table.assign(rate=np.where(french, 0.5, 0.05), judge=table["judge"].mask(gaps))
+    table["human"] = table["human"].where(labelled)
+    found = read_labelled(table, human="human", chosen=chosen)
+    assert {"judge", "judge missing"} <= set(found.pool.metrics)
+
+
+def test_words_in_place_of_gaps() -> None:
+    table = frame()
+    gaps = np.arange(len(table)) % 9 == 0
+    words = table.assign(judge=table["judge"].astype(object).mask(gaps, "timeout"))
+    empty = table.assign(judge=table["judge"].mask(gaps))
+    for metrics in (None, ["judge"]):
+        told, plain = (
+            fewgold.estimate_mean(t, human="human", metrics=metrics) for t in (words, empty)
+        )
+        assert told.value == plain.value
+    found = read_labelled(words, human="human")
+    assert (
+        f"{gaps.sum()} cells of judge without a number, such as 'timeout', are taken as gaps"
+        in (found.notes)
+    )
+    with pytest.raises(DataError, match="must be numbers"):
+        fewgold.estimate_mean(words, human="judge")
 
 
 def test_a_category_of_many_values_is_refused() -> None:
@@ -223,7 +282,7 @@ def test_a_conversation_labelled_in_part_waits_or_is_taken_as_chance() -> None:
     table.loc[table["conversation"] >= 20, "human"] = np.nan
     table.loc[table.index[table["conversation"] == 3][:1], "human"] = np.nan
     args = {"human": "human", "metrics": [], "chosen": "whole:conversation"}
-    with pytest.raises(DataError, match=r"1 of \d+ segments is unrated"):
+    with pytest.raises(DataError, match=r"1 of \d+ segments is unrated.*gaps='at-random'"):
         fewgold.estimate_mean(table, **args)
     made = fewgold.estimate_mean(table, **args, gaps="at-random")
     assert "treated as missing at random" in made.summary()
@@ -268,6 +327,22 @@ def test_designs_are_public() -> None:
     table = Mean().select(load_pool(), 5, rng=1).to_frame()
     assert list(table.columns) == ["id", "judge", "weight", "chance"]
     assert len(table) == 5
+
+
+def test_designs_take_labels() -> None:
+    numbered = Design.stratified([0, 1, 0], [30, 10])
+    labelled = Design.stratified(["de", "fr", "de"], {"de": 30, "fr": 10})
+    assert labelled.weights.tolist() == numbered.weights.tolist() == [0.375, 0.25, 0.375]
+    talks = Design.clusters(["x", "y", "x"], 10, 40)
+    assert talks.units is not None and talks.units.tolist() == [0, 1, 0]
+    assert talks.inclusion.tolist() == [0.2] * 3
+    for wrong in (
+        lambda: Design.simple(10, 9), lambda: Design.stratified([0, 0], [1]),
+        lambda: Design.stratified(["de", "is"], {"de": 30}), lambda: Design.of_chances([0.0], 9),
+        lambda: Design.clusters(["x", "y"], 1, 40),
+    ):  # fmt: skip
+        with pytest.raises(FewgoldError):
+            wrong()
 
 
 def load_pool() -> fewgold.Pool:

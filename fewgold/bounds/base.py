@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from zlib import crc32
 
 import numpy as np
 
-from fewgold.common.arrays import FloatArray
+from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.design import Design
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
+from fewgold.sample import Ratings
 
 
 def bound_hints(text: str, *names: str) -> dict[str, str]:
@@ -132,6 +134,24 @@ def tail_misses(confidence: float, upper: float) -> FloatArray:
 def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
     """Rescale scores to the range from 0 to 1."""
     return np.clip((scores - limits[0]) / (limits[1] - limits[0]), 0.0, 1.0)
+
+
+def order_of_drawing(ratings: Ratings) -> IntArray | slice:
+    """Positions of the ratings in an order of drawing: (n,), or all as they are.
+
+    Samples are listed in the order of drawing, except for existing labels: these stand in the order
+    of the table, perhaps sorted by date or by score. They get a random order, separately in each
+    stratum, that depends only on which rows are labelled.
+    """
+    sample, design = ratings.sample, ratings.sample.design
+    if sample.info.chosen is None:
+        return slice(None)
+    strata = design.groups if design.strata is None else design.strata
+    seed = crc32(np.ascontiguousarray(sample.indices, dtype="<i8").tobytes())
+    mixed = np.random.default_rng(seed).permutation(sample.n)
+    found = np.empty(sample.n, dtype=np.int64)
+    found[np.argsort(strata, kind="stable")] = mixed[np.argsort(strata[mixed], kind="stable")]
+    return found
 
 
 def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:

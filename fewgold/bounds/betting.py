@@ -24,6 +24,7 @@ from fewgold.bounds.base import (
     TwoTailedBound,
     checked_limits,
     interval_of_totals,
+    order_of_drawing,
     tail_misses,
     to_unit,
 )
@@ -139,12 +140,13 @@ class Bets:
     def of(cls, estimate: LinearEstimate, limits: tuple[float, float], metric: str | None) -> Bets:
         """Bets on high scores for all draws, then on low ones with the scale reversed."""
         n, size, sample = estimate.n, estimate.design.size, estimate.ratings.sample
-        scores = to_unit(estimate.ratings.scores.reshape(-1, n), limits)
+        order = order_of_drawing(estimate.ratings)
+        scores = to_unit(estimate.ratings.scores.reshape(-1, n)[:, order], limits)
         x = np.concatenate([scores, 1.0 - scores])
         rest = np.cumsum(x[:, ::-1], axis=-1)[:, ::-1]
         if metric is None:
             return cls(rest, x, None, size)
-        values, rows = sample.pool._metric_values(metric), sample.indices.reshape(-1, n)
+        values, rows = sample.pool._metric_values(metric), sample.indices.reshape(-1, n)[:, order]
         control, (least, most) = control_variate(scores, values, rows)
         payoff = x - np.concatenate([control, -control])
         return cls(rest, payoff, np.concatenate([most, -least]), size)

@@ -12,6 +12,7 @@ from fewgold.bounds.base import (
     clip_to_possible,
     limits_missing,
     not_covered,
+    order_of_drawing,
     tail_misses,
     to_unit,
 )
@@ -82,7 +83,8 @@ class StratifiedBetting(TwoTailedBound):
         if ratings.limits is None:
             raise limits_missing(self.name)
         low, high = ratings.limits
-        unit, turns = to_unit(ratings.scores, ratings.limits), _turns_of(design)
+        drawn = ratings.scores[..., order_of_drawing(ratings)]
+        unit, turns = to_unit(drawn, ratings.limits), _turns_of(design)
         below, above = tail_misses(confidence, self.upper).tolist()
         least = _lower_end(unit, design.weights, turns, below)
         most = 1.0 - _lower_end(1.0 - unit, design.weights, turns, above)

@@ -74,7 +74,9 @@ def compare(
     ),
     waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
     pool: str | None = option(None, "POOL", "New path of the pool, if it has moved.", panel=_SHEET),
-    design: str | None = option(None, "FILE", "The design file, if not next to it.", panel=_SHEET),
+    design: str | None = option(
+        None, "FILE", "The .design.json file, if it is not next to the sheet.", panel=_SHEET
+    ),
     target: Annotated[
         options.Target | None,
         described(
@@ -384,7 +386,7 @@ def _labelled(
 
     import numpy as np
 
-    from fewgold.chosen import Chosen, read_labelled
+    from fewgold.chosen import Chosen, read_labelled, with_controls
     from fewgold.common.checks import as_limits
     from fewgold.errors import UnknownNameError
     from fewgold.sample import Ratings, Sample
@@ -398,11 +400,17 @@ def _labelled(
     kept = list(dict.fromkeys([*kept, *by]))
     taken = [named["id"], named["document"], named["system"]]
     found = input.understand(
-        read, quiet, **named, need_id=False, other=[c for c in kept if c not in taken]
+        read, True, **named, need_id=False, other=[c for c in kept if c not in taken]
     )
     system, people = _system_of(found), list(found.some_humans())
+    labelled = np.any([found.cells[name].finite for name in people], axis=0)
+    plain = set(found.metrics)
+    found, _ = with_controls(
+        found, labelled, how, named=named["metrics"] is not None, without=[*kept, system]
+    )
+    input.notes(found.notes(), quiet)
     told: dict[str, Any] = {
-        "human": people, "chosen": how, "metrics": [*found.metrics, *found.gappy], "id": found.id,
+        "human": people, "chosen": how, "metrics": list(found.metrics), "id": found.id,
         "document": (how.column if how.how == "whole" else found.document) or "none",
         "system": "none", "texts": list(by),
     }  # fmt: skip
@@ -410,9 +418,6 @@ def _labelled(
     for name, part in found.table.groupby(found.table[system].astype(str), sort=False):
         own = read_labelled(part, **told)
         sample, scores = Sample.labelled(own)
-        if own.numbered:  # rows of different systems are different segments
-            ids = np.array([f"{name}:{i}" for i in sample.pool.ids])
-            sample = replace(sample, pool=replace(sample.pool, ids=ids))
         samples[str(name)] = Ratings(sample, scores, as_limits(settings["limits"]))
     first, *others = samples.values()
     shared = found.id is not None and all(
@@ -421,7 +426,8 @@ def _labelled(
         for r in others
     )
     if shared:
-        frame, columns = _filled(found, named)
+        whole = tuple(name for name in found.metrics if name in plain)
+        frame, columns = _filled(replace(found, metrics=whole), named)
         return _compared(frame, {**columns, "sample": first.sample}, settings)
     unused = {
         "--target": settings["target"] == "process", "--unit": settings["unit"] is not None,

@@ -254,7 +254,7 @@ def columns_beside(
             return np.asarray(known[name])
         frame = None if sheet is None else io.read_table(sheet)
         if frame is None or name not in frame.columns or name == id:
-            raise UnknownNameError("column", name, known)
+            raise UnknownNameError("column", name, known if table is None else table.columns)
         rows = {str(i): k for k, i in enumerate(frame[id])}
         values = frame[name].to_numpy()
         return np.asarray([values[rows[str(i)]] for i in ratings.sample.ids])
@@ -321,9 +321,9 @@ def labelled_criteria(
     on: str | None = None,
     limits: tuple[float, float] | None = None,
     **columns: Any,
-) -> CriteriaRatings:
-    """Like `labelled`, for a table with labels on several criteria."""
-    from fewgold.chosen import CHOICES, join_labels
+) -> tuple[CriteriaRatings, Callable[[], pd.DataFrame]]:
+    """Like `labelled`, for a table with labels on several criteria; also its columns for slices."""
+    from fewgold.chosen import CHOICES, join_labels, read_labelled
     from fewgold.criteria import from_table
 
     if chosen is None:
@@ -340,7 +340,12 @@ def labelled_criteria(
     columns.pop("human", None)
     found = from_table(table, criteria, chosen=chosen, limits=limits, **columns)
     notes(found.notes, quiet)
-    return found
+    first = criteria[0].name
+
+    def beside() -> pd.DataFrame:
+        return read_labelled(table, human=first, chosen=chosen, **columns).roles.table
+
+    return found, beside
 
 
 def chosen_criteria(

@@ -103,7 +103,7 @@ def opened(
         named = options.named(human=human, metrics=metrics, document=document, texts=texts)
         named |= {"id": None if id == "id" else id}
         if criteria:
-            rated = input.labelled_criteria(
+            rated, beside = input.labelled_criteria(
                 file, criteria, chosen, quiet, labels=labels, on=on, limits=ends, **named
             )
             partial = rated[criteria[0].name]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold.common.arrays import FloatArray
+from fewgold.common.text import counted, verb
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.cells import Column, as_numbers, column_of, is_empty, read_as_sentence
 
@@ -199,6 +200,7 @@ class Reason(Enum):
     CONSTANT = "the same everywhere"
     GAPS = "gaps"
     ODD_CELLS = "cells without a number"
+    LABELLED = "filled in for labelled rows only"
 
 
 @dataclass(frozen=True)
@@ -270,8 +272,13 @@ class Roles:
 
     @property
     def gappy(self) -> list[str]:
-        """Columns that would be metrics if they had no gaps."""
-        return [name for name, why in self.left_out.items() if why.reason is Reason.GAPS]
+        """Columns that would be metrics if they had no gaps, or no words in place of gaps."""
+        return [
+            name
+            for name, why in self.left_out.items()
+            if why.reason is Reason.GAPS
+            or (why.reason is Reason.ODD_CELLS and set(self.cells[name].odd) == {"words"})
+        ]
 
     def notes(self, audience: str = "cli") -> list[str]:
         """What was guessed, left out or filled, in sentences.
@@ -452,9 +459,12 @@ def roles(
         raise DataError(
             "cannot tell which column holds the ids.",
             hints={
-                "python": f"Name it with id=…: {listing}.",
-                "cli": f"Name it with --id: {listing}.",
-                "web": f"Choose it: {listing}.",
+                "python": f"Name it with id=…: {listing}. If none does, number the rows first: "
+                "frame.insert(0, 'id', range(len(frame))).",
+                "cli": "Name it with --id, or two that tell rows apart (--id a,b): "
+                f"{listing}. If none does, number the rows first: fewgold doctor prints a command "
+                "for that.",
+                "web": f"Choose it: {listing}. If none does, number the rows first.",
             },
         )
     take("document", guess_column(free(), DOCUMENT_NAMES))
@@ -562,7 +572,14 @@ def as_controls(
             categories.append(name)
             continue
         known = column.finite
-        if column.odd or not known.any():
+        if set(column.odd) == {"words"}:
+            words = column.odd["words"]
+            example = str(found.table[name].iloc[words[0]])
+            notes.append(
+                f"{counted(len(words), 'cell')} of {name} without a number, such as {example!r}, "
+                f"{verb(len(words), 'are')} taken as gaps"
+            )
+        elif column.odd or not known.any():
             what = _odd(column, found.cells) if column.odd else "no number"
             raise DataError(f"the metric {name!r} cannot be used: {what}.")
         if (column.values[known] == column.values[known][0]).all():
@@ -782,7 +799,7 @@ def _odd(column: Column, cells: Mapping[str, Column]) -> str:
     example = f", such as {str(frame[column.name].iloc[rows[0]])!r}"
     if sort in ("decimal-comma", "thousands"):
         return f"commas that may be decimal or not{example}: write points"
-    return f"{len(rows)} not a number{example}"
+    return f"{len(rows)} not a number{example}: empty such cells"
 
 
 def _counts(values: Any) -> bool:
@@ -861,8 +878,8 @@ def once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
 def other_texts(found: Roles) -> tuple[str, ...]:
     """Text columns with other names; raters see them only if the user says so.
 
-    Running text is text. Two or three words may be a category, unless they differ between rows and
-    raters would otherwise see inputs but no outputs. References are not for raters.
+    Running text counts as text. Two or three words may be a category, unless they differ between
+    rows and raters would otherwise see inputs but no outputs. References are not for raters.
     """
     short = bool(found.texts)
     if found.texts and not only_inputs(found.texts):

@@ -587,7 +587,9 @@ def _difference_lines(found: Assessment, level: str) -> list[str]:
 
 
 def _slice_lines(found: Assessment) -> list[str]:
-    shown = ("difference", "accuracy", "kappa", "spearman")
+    shown = ["difference", "accuracy", "kappa", "spearman"]
+    if any(not set(shown) & set(t.figures) for t in found.judges):
+        shown.append("auc")  # of a score without a threshold nothing else is known
     table = _slice_rows(found, [k for k in _key_measures(found) if k in shown])
     return ["", *_table(table, 1 + (len(found.judges) > 1))]
 
@@ -595,11 +597,13 @@ def _slice_lines(found: Assessment) -> list[str]:
 def _slice_rows(found: Assessment, keys: Sequence[str]) -> list[list[str]]:
     """A header, and one row per slice and judge: its number of ratings and some measures."""
     several = len(found.judges) > 1
+    whole = {t.judge: t.figures for t in found.judges}
     rows = [[found.by or "", *(["judge"] if several else []), "rated",
              *(MEASURES[k][0] for k in keys)]]  # fmt: skip
     for t in found.slices:
         cells = [shorter(t.slice, 30), *([t.judge] if several else []), f"{t.rated} of {t.size}"]
-        rows.append([*cells, *(_cell(t, k, "too few") for k in keys)])
+        none = ("too few" if k in whole[t.judge] else "–" for k in keys)
+        rows.append([*cells, *(_cell(t, k, no) for k, no in zip(keys, none, strict=True))])
     return rows
 
 

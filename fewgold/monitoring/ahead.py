@@ -183,7 +183,7 @@ def delays(
     drops
         One or several sizes of a drop; each alarm is tuned to its own.
     ratings
-    Ratings per batch.
+        Ratings per batch.
     size
         Segments per batch; None for very many.
     baseline

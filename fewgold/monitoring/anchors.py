@@ -77,17 +77,26 @@ class Drift:
         for row in self.rows:
             if row["alarm"]:
                 first.setdefault(row["judge"], row)
+        late = (
+            f" Only the first {self.false_alarms.looks} looks were planned: later batches raise no "
+            "alarm."
+            if any(row["level"] == 0 for row in self.rows)
+            else ""
+        )
         if not first:
             moved = max((r["flips"] for r in self.rows), default=0.0)
             return (
                 f"No evidence that a judge has drifted since {self.reference}"
                 + (f"; up to {moved:.0%} of the items changed, in both directions" if moved else "")
-                + "."
+                + f".{late}"
             )
-        return " ".join(
-            f"{name} has drifted: by {_signed(row['change'])} at {row['batch']}, on the same items "
-            f"as in {self.reference}."
-            for name, row in first.items()
+        return (
+            " ".join(
+                f"{name} has drifted: by {_signed(row['change'])} at {row['batch']}, on the same "
+                f"items as in {self.reference}."
+                for name, row in first.items()
+            )
+            + late
         )
 
     @property
@@ -146,7 +155,7 @@ def judge_drift(
     table
         One row per item and batch.
     item, batch
-    Columns of item ids and batches.
+        Columns of item ids and batches.
     judges
         Columns of judges, numbers or words such as pass and fail; or of people who rated the
         anchors again, to test whether the raters have changed.
@@ -159,7 +168,8 @@ def judge_drift(
         The batch to compare with; the first if None.
     false_alarms
         The chance of any false alarm for a judge, divided among the looks: α/K for each of K
-        looks, or α/(j (j + 1)) for look j if there is no end.
+        looks, or α/(j (j + 1)) for look j if there is no end. With trusted scores each judge has
+        two lines, which share it. Batches after look K raise no alarm.
     confidence
         Confidence level of the intervals, each for one batch (approximate).
 
@@ -202,7 +212,7 @@ def judge_drift(
     later = [label for label in order if label != start]
     if not later:
         raise DataError("an anchor set needs at least two batches to compare.")
-    looks = None if alarms.looks is None else max(alarms.looks, len(later))
+    looks, rate = alarms.looks, alarms.rate / (1 if human is None else 2)
     rows = []
     for name, values in scores.items():
         for look, label in enumerate(later, 1):
@@ -216,7 +226,8 @@ def judge_drift(
                     f"{name} judged in both; at least {_FEWEST} are needed. Judge the same items "
                     "in every batch."
                 )
-            level = alarms.rate / (looks if looks is not None else look * (look + 1))
+            level = rate / (look * (look + 1) if looks is None else looks)
+            level *= looks is None or look <= looks
             rows.append({"judge": name, "batch": label} | _compared(
                 (now - then)[known], confidence, level))  # fmt: skip
     return Drift(tuple(rows), start, alarms, confidence)
@@ -229,7 +240,8 @@ def _compared(change: FloatArray, confidence: float, level: float) -> dict[str, 
     p = sign_p_value(change)
     return {
         "items": n, "change": mean, "se": se, "low": mean - half, "high": mean + half,
-        "flips": float((change != 0).mean()), "p": p, "level": level, "alarm": p <= level,
+        "flips": float((change != 0).mean()), "p": p, "level": level,
+        "alarm": level > 0 and p <= level,
     }  # fmt: skip
 
 

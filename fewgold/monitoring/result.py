@@ -180,6 +180,8 @@ class Monitoring:
         if self.drop is None:
             return "No alarm was requested: say which drop matters."
         if self.alarm is None:
+            if not np.isfinite(self.table["evidence"]).any():
+                return "No alarm yet: no batch with ratings comes after the first ones."
             if self.growing:
                 return "No alarm: no evidence that the score has fallen."
             return f"No alarm: no evidence that the score is worse than {self._reference()}."

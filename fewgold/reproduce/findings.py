@@ -35,8 +35,8 @@ class Item(NamedTuple):
     """A table or figure of a paper.
 
     ``status`` is ``made``, ``partly`` (what public data allow), ``extract`` (of another table) or
-    ``not possible``. ``sources`` names the tables and figures that reproduce it; ``remark`` says
-    what is left out, or why it cannot be made.
+    ``not possible``. ``sources`` names the tables and figures that reproduce it, those of some
+    systems as ``table4/FBAI/HU``; ``remark`` says what is left out, or why it cannot be made.
     """
 
     item: str
@@ -76,8 +76,7 @@ class Reproduction:
 
         rows = []
         for entry in items(self._paper):
-            said = [self._verdict(source) for source in entry.sources]
-            verdict = "; ".join(dict.fromkeys(filter(None, said)))
+            verdict = "; ".join(dict.fromkeys(filter(None, self._verdicts(entry.sources))))
             status, remark = entry.status, entry.remark
             if status == "not possible":
                 verdict = status
@@ -91,6 +90,10 @@ class Reproduction:
     def _paper(self) -> str:
         """The paper's name in the list of tables and figures."""
         return self.signature.partition("|")[0]
+
+    def _verdicts(self, sources: Iterable[str]) -> list[str]:
+        """The verdicts on what reproduces a table or figure."""
+        return [self._verdict(source) for source in sources]
 
     @abstractmethod
     def _verdict(self, source: str) -> str:

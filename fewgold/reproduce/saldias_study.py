@@ -300,17 +300,17 @@ KINDS = {
 #: Remarks needed for a comparison.
 DIFFERENCES = (
     "The paper predicts single raters on half of the documents (54 pairs of rater and system) with "
-    "ten metrics that are not all public. Here it is the mean of three raters on all documents, "
-    "nine systems, and the ten strongest metrics that all nine systems have; stronger ones that "
-    "lack a system are left out. Errors are therefore smaller throughout; the ratio to the "
-    "baseline is what can be compared."
+    "ten metrics, most of which fewgold does not read. Here it is the mean of three raters on all "
+    "documents, nine systems, and the ten strongest metrics that all nine systems have; stronger "
+    "ones that lack a system are left out. Errors are therefore smaller throughout; the ratio to "
+    "the baseline is what can be compared."
 )
 TEST = (
     "WMT21 news are the paper's own test data: the same ratings, but with string metrics (two "
     "forms of chrF) in place of COMET and BLEURT, so the baseline can be compared with the printed "
     "one but the gain cannot. For the gain with stronger metrics there are the WMT20 files with "
     "COMET and a form of BLEURT; WMT21 TED talks (one rater per segment, five talks) are a "
-    "third kind. There are no data for English–Russian."
+    "third kind. English–Russian is not among the tables that fewgold reads."
 )
 OF_DEMO = (
     "These are the embedded synthetic data, not the WMT20 files: what holds here shows that the "
@@ -430,12 +430,13 @@ class SaldiasReproduction(Reproduction):
         if source == "table2" and source not in self.tables:
             return f"{LEFT_OUT}: made only with the option incremental"
         if source not in self.tables:
-            return f"{LEFT_OUT}: it needs the public files and budgets of 10, 30 or 50 %"
+            needs = "a budget of 10, 30 or 50 %" if source == "table5" else "the public files"
+            return f"{LEFT_OUT}: it needs {needs}"
         if source in _DATA_TABLES:
             frame = self.tables[source]
             return f"{frame['agrees'].sum()} of {len(frame)} as printed"
         if source == "metrics":
-            return "beside the printed ones"
+            return "not comparable, shown beside the printed ones"
         verdicts = {f.name: f.verdict for f in self.findings if f.name in _FINDINGS[source]}
         return "; ".join(f"{name}: {verdict}" for name, verdict in verdicts.items())
 
@@ -694,7 +695,9 @@ def saldias(
     """
     shares = [float(b) for b in budgets]
     if not shares or not all(0 < b <= 1 for b in shares):
-        raise DataError(f"budgets must be shares of the test set, above 0 and at most 1: {shares}.")
+        raise DataError(
+            f"budgets must be shares of the test set, above 0 and at most 1; got {shares}."
+        )
     data = as_names(data)
     for name in data:
         if pair_of(name) not in ORACLE_RANGE:
@@ -723,7 +726,7 @@ def saldias(
             bounds=extra,
             n_jobs=n_jobs,
             progress=None if progress is None else lambda k, n: progress(label, k, n),
-            # One folder each: starting afresh must not clear what another has just finished.
+            # One folder each: starting over must not clear what another has just finished.
             store=None if store is None else Path(store) / label.replace("/", "-"),
             resume=resume,
         )

@@ -328,6 +328,10 @@ def _importing(router: APIRouter, site: Site) -> None:
                 request, "explore_import.html", status, receipt=receipt, trouble=trouble,
                 formats=_formats(), title=campaign.settings.name,
                 adoptable=campaign.store.adoptable(),
+                commands=[
+                    (f"fewgold import {named(site.campaign)} FILE",
+                     "Store the answers in a file; --by NAME if it does not name raters."),
+                ],
             )  # fmt: skip
 
     @router.get("/import", response_class=HTMLResponse)

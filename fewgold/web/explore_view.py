@@ -178,14 +178,19 @@ class View:
 
     @_once
     def judges(
-        self, names: tuple[str, ...], cut: str, threshold: str, by: str | None, against: str | None
-    ) -> Assessment:
+        self, names: tuple[str, ...], cut: str, threshold: str, by: str | None,
+        against: str | None, criterion: str = "",
+    ) -> Assessment:  # fmt: skip
         """Metrics against people; the cuts say which human and which metric scores are good."""
         from fewgold.judge import assess
 
         if self.study is None:
             raise DataError("there is no estimate yet, so there is nothing to compare.")
-        ratings = self.study.ratings if not cut else self.study.ratings.cut(cut)
+        ratings = self.study.ratings
+        criteria = self.campaign.settings.criteria
+        if criteria and criterion not in ("", criteria[0].name):
+            ratings = self.campaign.ratings("at-random", criterion)
+        ratings = ratings.cut(cut) if cut else ratings
         return assess(
             ratings, names, threshold=threshold or None, by=by,
             against=() if against is None else against, columns=self.campaign.labels,

@@ -1,14 +1,17 @@
 """Bounds that read the ratings in the order of drawing: Betting, STaR and Gaffke."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from fewgold import Pool
-from fewgold.bounds import Betting, Gaffke, STaR
+from fewgold.bounds import Betting, Gaffke, STaR, StratifiedBetting, sequence
 from fewgold.bounds.gaffke import FILLINGS
+from fewgold.chosen import read_labelled
 from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean
+from fewgold.labels import partial_ratings
 from fewgold.samplers import SimpleRandom, Stratified
 from fewgold.testing import check_bound, toy_pool
 from reference import intervals
@@ -301,3 +304,25 @@ def test_sparse_scores_do_not_miss(bound, share):
     low, high = made.interval(0.9, bound)
     missed = (low > gold.mean()) | (high < gold.mean())
     assert missed.sum() <= 40 + 4.5 * np.sqrt(400 * 0.1 * 0.9)
+
+
+@pytest.mark.parametrize(
+    ("bound", "chosen"),
+    [(Betting(), "random"), (STaR(), "random"), (StratifiedBetting(), "strata:part")],
+)
+def test_labels_in_the_order_of_the_table_are_put_into_a_random_order(bound, chosen):
+    """A table sorted by score: in its order the bets lose, and half of the intervals miss."""
+    size, draws, rng = 600, 60, np.random.default_rng(3)
+    table = pd.DataFrame({"id": np.arange(size), "part": np.arange(size) % 2})
+    scores = (np.arange(size) >= 120).astype(float)
+    missed = np.zeros(2)
+    for _ in range(draws):
+        rows = rng.choice(size, 80, replace=False)
+        labels = np.where(np.isin(np.arange(size), rows), scores, np.nan)
+        found = read_labelled(table.assign(human=labels), chosen=chosen, metrics=[])
+        low, high = Mean(bound=bound).estimate(partial_ratings(found).complete()).interval(0.8)
+        missed += low > scores.mean(), high < scores.mean()
+    assert (missed / draws <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / draws)).all()
+    if chosen == "random":
+        with pytest.raises(DesignError, match="existing labels do not have"):
+            sequence.path(partial_ratings(found).complete(), tolerance=0.1)

@@ -131,3 +131,18 @@ def test_several_systems_are_compared_one_criterion_at_a_time(run, files) -> Non
     sheet.assign(fluency=[3, 4] * 20, adequacy=[50, 40] * 20).to_csv("s.csv", index=False)
     assert "Choose one with --human" in run("compare", "s.csv", code=3).output
     assert run("compare", "s.csv", "--human", "adequacy").output
+
+
+def test_slices_of_one_criterion_of_existing_labels(run, files) -> None:
+    run(*SELECT, *CRITERIA)
+    sheet = files("s.csv")
+    table = pd.read_csv("pool.csv").merge(sheet[["id", "fluency", "adequacy"]], how="left")
+    table.assign(kind=np.where(np.arange(len(table)) % 2, "a", "b")).to_csv("t.csv", index=False)
+    args = ["--criteria", "adequacy:0-100", "--chosen", "random", "--by", "kind", "--json"]
+    told = json.loads(run("estimate", "t.csv", *args).stdout)
+    assert {row["slice"] for row in told["slices"]["slices"]} == {"a", "b"}
+    alone = ["--human", "adequacy", *args[2:], "--limits", "0,100"]
+    table.drop(columns="fluency").assign(kind=np.where(np.arange(len(table)) % 2, "a", "b")).to_csv(
+        "u.csv", index=False
+    )
+    assert json.loads(run("estimate", "u.csv", *alone).stdout)["slices"] == told["slices"]

@@ -190,6 +190,18 @@ def test_events_of_openai_evals_make_one_output_for_each_sample(tmp_path: Path) 
     assert "system: Be brief." in table["input"][0] and table["correct"].isin([0, 1]).all()
 
 
+def test_other_events_of_openai_evals_may_hold_anything(tmp_path: Path) -> None:
+    rows = made.openai_events()
+    event = {**rows[1], "event_id": 900}
+    rows[2:2] = [{**event, "type": "extra", "data": ["a", 1]},
+                 {**event, "type": "raw_sample", "data": "line"}]  # fmt: skip
+    log = logs.read(made.dump_lines(tmp_path / "events.jsonl", rows))
+    assert (log.rows, log.used, len(log.outputs)) == (3 * made.N + 4, 3 * made.N + 2, made.N)
+    rows[2]["type"] = "match"
+    with pytest.raises(DataError, match=r"line 3: its data is not an object"):
+        logs.read(made.dump_lines(tmp_path / "broken.jsonl", rows))
+
+
 def test_annotations_of_langfuse_are_human_scores_and_sessions_documents(tmp_path: Path) -> None:
     table = columns("langfuse", "traces.jsonl", tmp_path)
     found = roles(table)
@@ -221,6 +233,66 @@ def test_an_export_of_scores_of_langfuse(tmp_path: Path) -> None:
     assert list(table["tone"][:2]) == ["warm", "cold"] and table["helpfulness"].notna().all()
     assert table["human"].dropna().isin([0, 1]).all() and table["human"].notna().sum() == 10
     assert logs.read(one("langfuse", "scores.csv", tmp_path)).context == 1
+
+
+def test_scores_of_langfuse_name_what_they_are_about(tmp_path: Path) -> None:
+    """Version 3 of the API: a trace, one of its observations, or a session."""
+    both = {"projectId": "p", "timestamp": "2026-11-18", "environment": "default"}
+    rows: list[dict[str, Any]] = []
+    for k, *_, judged, passed in made.items():
+        rows.append({**both, "id": f"s{k}", "name": "helpfulness", "value": judged,
+                     "dataType": "NUMERIC", "source": "EVAL",
+                     "subject": {"kind": "trace", "id": f"tr{k}"}})  # fmt: skip
+        if k < 10:
+            part = {"kind": "observation", "id": f"root{k}", "traceId": f"tr{k}"}
+            rows.append({**both, "id": f"h{k}", "name": "correct", "value": passed,
+                         "dataType": "BOOLEAN", "source": "ANNOTATION",
+                         "subject": part})  # fmt: skip
+            # What should have been said is not a score of a person.
+            rows.append({**both, "id": f"c{k}", "name": "output", "value": "" if k else "Seven.",
+                         "dataType": "CORRECTION", "source": "ANNOTATION",
+                         "subject": part})  # fmt: skip
+    rows.append({**both, "id": "z", "name": "mood", "value": 1, "dataType": "NUMERIC",
+                 "source": "EVAL", "subject": {"kind": "session", "id": "talk0"}})  # fmt: skip
+    for path in (
+        made.dump(tmp_path / "a.json", {"data": rows, "meta": {"limit": 50}}),
+        made.dump_lines(tmp_path / "a.jsonl", rows),
+    ):
+        found = logs.recognise(path)
+        assert found is not None and found.name == "langfuse"
+        table = open_table(path)
+        assert table["id"].tolist() == [f"tr{k}" for k in range(made.N)]
+        assert table["human"].dropna().tolist() == [float(k % 4 != 1) for k in range(10)]
+        assert table["helpfulness"].notna().all() and "mood" not in table
+    bare = [{k: v for k, v in row.items() if k != "subject"} for row in rows]
+    with pytest.raises(DataError, match="fields=subject"):
+        open_table(made.dump_lines(tmp_path / "b.jsonl", bare))
+
+
+def test_scores_of_langfuse_in_one_file_with_what_they_score(tmp_path: Path) -> None:
+    traces = [{n: v for n, v in row.items() if n != "scores"} for row in made.langfuse_traces()]
+    table = open_table(made.dump_lines(tmp_path / "a.jsonl", [*traces, *made.langfuse_scores()]))
+    assert len(table) == made.N and table["helpfulness"].notna().all()
+    parts = [
+        {**{n: v for n, v in row.items() if n != "helpfulness"},
+         "isRootObservation": not row["parentObservationId"]}
+        for row in made.langfuse_observations()
+    ]  # fmt: skip
+    of_parts = [
+        {**row, "name": part, "observationId": f"{part}{row['traceId'][2:]}", "id": f"{part[0]}{k}"}
+        for part in ("root", "call")
+        for k, row in enumerate(made.langfuse_scores())
+    ]
+    rows = [*parts, *made.langfuse_scores(), *of_parts]
+    table = open_table(made.dump_lines(tmp_path / "b.jsonl", rows))
+    assert len(table) == made.N and table["id"][0] == "root0"
+    assert {"helpfulness", "root", "call"} <= set(roles(table).metrics)
+    assert "isRootObservation" not in table
+    heard: list[str] = []
+    named = [{**row, "scores": ["s1", "s2"]} for row in traces]  # as a list of traces has them
+    made.dump(tmp_path / "c.json", {"data": named, "meta": {"page": 1}})
+    open_table(tmp_path / "c.json", heard.append)
+    assert any("30 traces with the ids of scores, not the scores" in told for told in heard)
 
 
 def test_tables_of_results_of_langsmith(tmp_path: Path) -> None:

@@ -59,6 +59,25 @@ def test_the_rate_is_spent_over_the_looks() -> None:
         table, item="item", batch="week", judges="judge", false_alarms=ever
     ).to_frame()["level"]
     assert level.iloc[0] == pytest.approx(0.025) and level.sum() < 0.05
+    both = judge_drift(
+        table, item="item", batch="week", judges=["judge", "score"], human="people",
+        false_alarms=FalseAlarms(0.05, looks=5),
+    ).to_frame()  # fmt: skip
+    assert both.groupby(both["judge"].str.contains("score"))["level"].sum().tolist() == [
+        pytest.approx(0.05), pytest.approx(0.05)
+    ]  # fmt: skip
+
+
+def test_more_looks_than_planned_do_not_add_false_alarms() -> None:
+    """Looks that were made before keep their levels, so nothing is left for later ones."""
+    found = judge_drift(
+        _runs(changed=3), item="item", batch="week", judges="score",
+        false_alarms=FalseAlarms(0.05, looks=3),
+    )  # fmt: skip
+    level = found.to_frame()["level"].tolist()
+    assert level == [pytest.approx(0.05 / 3)] * 3 + [0, 0]
+    assert found.alarms == (("score", "3"), ("score", "4"))
+    assert found.verdict.endswith("first 3 looks were planned: later batches raise no alarm.")
 
 
 def test_false_alarms_of_an_unchanged_judge() -> None:

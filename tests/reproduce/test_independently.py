@@ -1,6 +1,7 @@
 """At least one figure of each table again, with numpy alone: nothing of fewgold computes it.
 
-fewgold only draws the samples (Saldías et al.), reads the published figures, and is compared.
+fewgold only draws the samples (Saldías et al.) and the random numbers (Estrella et al.), reads the
+published figures, and is compared, as are these.
 """
 
 from __future__ import annotations
@@ -17,9 +18,19 @@ import pytest
 from fewgold import Pool, datasets, registry, simulate
 from fewgold.agreement import Answers, prediction_errors
 from fewgold.bounds import Hoeffding
-from fewgold.reproduce import saldias_methods
-from fewgold.reproduce.daniken_study import FIGURES, GRIDS, MEANS, ORDERS
-from fewgold.reproduce.daniken_systems import PRINTED, ROC_FIGURES
+from fewgold.reliability import reliability
+from fewgold.reproduce import daniken_systems, estrella_study, saldias_methods
+from fewgold.reproduce.daniken_study import (
+    FIGURES,
+    GRIDS,
+    MEANS,
+    ORDERS,
+    SPOT_THE_BOT,
+    grid_table,
+    means_table,
+    orders_table,
+)
+from fewgold.reproduce.daniken_systems import PRINTED, ROC_FIGURES, rates_table, stars_table
 from fewgold.reproduce.saldias_methods import ORACLE_RANGE, TABLE5, TABLES
 
 
@@ -280,9 +291,12 @@ def epsilon(sd: float) -> float:
     return float(np.sqrt(2) * 1.959964 * sd)
 
 
-def cell(name: str, human: int, metric: int) -> str:
+def cell(name: str, human: int, metric: int, draws: int = 2) -> tuple[str, Any]:
+    """A figure as printed, and its line in the table that fewgold makes."""
     grid = GRIDS[name]
-    return grid.cells[grid.human.index(human)][grid.metric.index(metric)]
+    printed = grid.cells[grid.human.index(human)][grid.metric.index(metric)]
+    alone = grid._replace(human=(human,), metric=(metric,), cells=((printed,),))
+    return printed, grid_table(name, alone, draws, 8).iloc[0]
 
 
 @pytest.mark.parametrize(("human", "metric"), [(10, 1000), (100, 1000), (1000, 5000), (0, 50000)])
@@ -296,7 +310,9 @@ def test_table_1_rates_known(human: int, metric: int) -> None:
     weight = np.exp(log - log.max())
     mean = np.average(alpha, weights=weight)
     sd = np.sqrt(np.average((alpha - mean) ** 2, weights=weight))
-    assert f"{epsilon(sd):.3f}" == cell("table1", human, metric)
+    printed, made = cell("table1", human, metric)
+    assert f"{epsilon(sd):.3f}" == printed
+    assert made["here"] == pytest.approx(epsilon(sd), rel=1e-4)
 
 
 def sd_estimated(
@@ -330,7 +346,9 @@ def test_tables_11_to_14_rates_estimated(name: str) -> None:
     tp, tn = round(ones * acc), round((human - ones) * acc)
     m = round(metric * (grid.alpha * acc + (1 - grid.alpha) * (1 - acc)))
     sd = sd_estimated((ones, human - ones), tp, tn, (m, metric - m))
-    assert float(cell(name, human, metric)) == pytest.approx(epsilon(sd), abs=0.0006)
+    printed, made = cell(name, human, metric)
+    assert float(printed) == pytest.approx(epsilon(sd), abs=0.0006)
+    assert made["here"] == pytest.approx(epsilon(sd), rel=0.002)
 
 
 def test_figures_1_and_2_rates_known() -> None:
@@ -401,8 +419,11 @@ def test_tables_5_8_and_5_9_sampled_counts_without_the_root(name: str) -> None:
         m = int(rng.binomial(metric, grid.alpha * acc + (1 - grid.alpha) * (1 - acc)))
         found.append(sd_estimated((ones, human - ones), tp, tn, (m, metric - m)))
     here = epsilon(float(np.mean(found))) / np.sqrt(2)
-    noise = epsilon(float(np.std(found))) * np.sqrt(1 / 60 + 1 / 50)
-    assert abs(float(cell(name, human, metric)) - here) <= 0.0005 + 4 * noise
+    noise = epsilon(float(np.std(found))) / np.sqrt(2) * np.sqrt(1 / 60 + 1 / 50)
+    printed, made = cell(name, human, metric, draws=50)
+    assert abs(float(printed) - here) <= 0.0005 + 4 * noise
+    assert abs(made["their_way"] - here) <= 4 * noise
+    assert made["here"] == pytest.approx(np.sqrt(2) * made["their_way"])
 
 
 @pytest.mark.parametrize("name", ["table4", "table5", "table8", "table9"])
@@ -419,6 +440,10 @@ def test_tables_4_5_8_9_on_their_grid(name: str) -> None:
         mass.append(counted / counted.sum())
     better = float(mass[0][1:] @ np.cumsum(mass[1])[:-1])
     assert float(order.cells[0][1]) == pytest.approx(better, abs=0.00051)
+    made = orders_table(order).iloc[0]
+    assert made["their_way"] == pytest.approx(better, abs=2e-6)
+    # The density changes little within a cell, so half of the ties belong to each side.
+    assert made["here"] == pytest.approx(better + float(mass[0] @ mass[1]) / 2, abs=2e-5)
 
 
 @pytest.mark.parametrize("name", ["means4", "means5", "means8", "means9"])
@@ -432,12 +457,16 @@ def test_tables_4_5_8_9_rates_and_differences(name: str) -> None:
         log = k * np.log(fine) + (n - k) * np.log1p(-fine)
         rates.append(float(np.average(fine, weights=np.exp(log - log.max()))))
     assert [f"{rate:.2f}" for rate in rates] == list(means.rates)
-    for i, gaps in enumerate(means.gaps):
-        assert [f"{abs(rates[i] - rate):.2f}" for rate in rates[i + 1 :]] == list(gaps[i + 1 :])
+    gaps = []
+    for i, printed in enumerate(means.gaps):
+        gaps += [rates[i] - rate for rate in rates[i + 1 :]]
+        assert [f"{abs(rates[i] - rate):.2f}" for rate in rates[i + 1 :]] == list(printed[i + 1 :])
+    assert means_table(means)["here"].to_numpy() == pytest.approx([*rates, *gaps], abs=1e-6)
 
 
 def test_tables_5_2_and_5_4_of_the_thesis() -> None:
     order = ORDERS["table8"]
+    made = rates_table("thesis5.2", SPOT_THE_BOT).set_index(["system", "quantity"])["here"]
     places = {"Blender": 0, "LostInConv.": 1, "Huggingface": 3, "Seq2Seq": 5}
     for system, place in places.items():
         k, n = order.adequate[place], order.total[place]
@@ -445,18 +474,22 @@ def test_tables_5_2_and_5_4_of_the_thesis() -> None:
         mean, sd = PRINTED["thesis5.2"].cells[system]
         assert f"{draws.mean():.2f}" == mean
         assert float(sd) == pytest.approx(draws.std(), abs=0.00052)
+        assert made[system, "mean"] == pytest.approx(draws.mean(), abs=5 * draws.std() / 632)
+        assert made[system, "sd"] == pytest.approx(draws.std(), rel=0.006)
 
 
 def test_tables_5_1_to_5_7_of_the_thesis(folder: Path) -> None:
     with gzip.open(folder / "wmt21_ende.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    tally = {}
+    tally, tallies = {}, daniken_systems.wmt21_tallies()
     for system in ("Facebook-AI", "UEdin"):
         y = [float(r["mqm"]) for r in rows if r["system"] == system]
         tally[system] = (sum(v == 0 for v in y), len(y))
         mean = (tally[system][0] + 1) / (len(y) + 2)
         sd = np.sqrt(mean * (1 - mean) / (len(y) + 3))
         assert PRINTED["thesis5.1"].cells[system] == (f"{mean:.2f}", f"{sd:.3f}")
+        made = rates_table("thesis5.1", tallies).query(f"system == '{system}'")["here"]
+        assert made.tolist() == pytest.approx([mean, sd])
     (mean1, sd1), (mean2, sd2) = (
         ((k + 1) / (n + 2), np.sqrt((k + 1) * (n - k + 1) / ((n + 2) ** 2 * (n + 3))))
         for k, n in tally.values()
@@ -466,6 +499,8 @@ def test_tables_5_1_to_5_7_of_the_thesis(folder: Path) -> None:
     cells = PRINTED["thesis5.5"].cells
     mirrored = cells["UEdin"][list(cells).index("Facebook-AI")]
     assert mirrored.count("*") == stars
+    made = stars_table("thesis5.5", tallies).set_index(["first", "second"])["here"]
+    assert made["UEdin", "Facebook-AI"] == made["Facebook-AI", "UEdin"] == stars
     # Table 5.7 from the counts of Table 8: the best of Spot The Bot against the next.
     order = ORDERS["table8"]
     (k1, n1), (k2, n2) = list(zip(order.adequate, order.total, strict=True))[:2]
@@ -476,6 +511,8 @@ def test_tables_5_1_to_5_7_of_the_thesis(folder: Path) -> None:
     names = list(table)
     one, two = names.index("Blender"), names.index("LostInConv.")
     assert table["Blender"][two].count("*") == table["LostInConv."][one].count("*") == count
+    made = stars_table("thesis5.7", SPOT_THE_BOT).set_index(["first", "second"])["here"]
+    assert made["Blender", "LostInConv."] == count
 
 
 def test_figures_5_1_and_5_2_of_the_thesis(folder: Path) -> None:
@@ -491,3 +528,60 @@ def test_figures_5_1_and_5_2_of_the_thesis(folder: Path) -> None:
         bleu = np.array([float(r["sb_BLEU"]) for r in own])
         gap = bleu[adequate][:, None] - bleu[~adequate]
         assert curve.auc == pytest.approx(float((np.sign(gap) + 1).mean() / 2), abs=1e-9)
+
+
+# Estrella et al. ---------------------------------------------------------------------------------
+
+
+def test_estrella_table_2_means_of_segments() -> None:
+    """Adequacy of S1: x_min, x_max and R² of a line through logarithms of bootstrap spreads."""
+    table, scores = estrella_study.imitation(0)
+    first = (table["system"] == "S1").to_numpy()
+    made = reliability(
+        table[first], score={"adequacy": scores["adequacy"][first]}, document="document",
+        system="system", segment="segment", draws=1500, rng=3,
+    ).fits()  # fmt: skip
+    power = made[made["kind"] == "power"].iloc[0]
+    y, document = scores["adequacy"][first], table["document"].to_numpy()[first]
+    x = np.arange(1, 16)
+    # The spread of the mean of a resample of n is σ/√n, divided by the mean.
+    spread = []
+    for d in x:
+        own = y[np.isin(document, [f"d{k + 1}" for k in range(d)])]
+        spread.append(own.std() / np.sqrt(own.size) / own.mean())
+    slope, start = np.polyfit(np.log(x), np.log(spread), 1)
+    a, b = np.exp(start), -slope
+    # 1500 draws tell each standard deviation to 1.8 %.
+    assert power["x_min"] == pytest.approx(1 + 1 / b, abs=0.15)
+    assert power["x_max"] == pytest.approx((a * b / 1e-4) ** (1 / (b + 1)), rel=0.05)
+    fitted = start + slope * np.log(x)
+    left = ((np.log(spread) - fitted) ** 2).sum() / ((np.log(spread).std() ** 2) * x.size)
+    assert power["r2"] == pytest.approx(1 - left, abs=0.02)
+
+
+def test_estrella_conclusions_five_documents(folder: Path) -> None:
+    """Share of the pairs of systems on WMT20 in their final order, with 5 and with 23 documents."""
+    with gzip.open(folder / "wmt20_ende.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    systems = sorted({r["system"] for r in rows})
+    names = sorted({r["doc_id"] for r in rows})
+    system, document = ({x: k for k, x in enumerate(xs)} for xs in (systems, names))
+    sums = np.zeros((len(systems), len(names)))
+    for r in rows:
+        sums[system[r["system"]], document[r["doc_id"]]] += float(r["mqm"])
+    final = sums.sum(1)
+    one, two = np.triu_indices(len(systems), 1)
+    rng = np.random.default_rng(1)
+    made = estrella_study.ranking(0).set_index("data").loc["wmt20_ende"]
+    assert (made["systems"], made["documents_250"]) == (len(systems), 23)
+    for size, kind in ((5, "5"), (23, "250")):
+        shares = []
+        for _ in range(4000):
+            # All systems have the same segments, so sums are in the same order as means.
+            part = sums[:, rng.permutation(len(names))[:size]].sum(1)
+            same = np.sign(part[one] - part[two]) == np.sign(final[one] - final[two])
+            shares.append(same.mean())
+        spread = float(np.std(shares))
+        assert made[f"mc_{kind}"] == pytest.approx(spread / np.sqrt(1000), rel=0.1)
+        noise = spread * np.sqrt(1 / 4000 + 1 / 1000)
+        assert abs(made[f"pairs_{kind}"] - np.mean(shares)) <= 4 * noise

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.cli import app
-from fewgold.common.text import decimals
+from fewgold.common.text import decimals, plain_value
 from fewgold.formats import Rating
 from fewgold.judge import assess
 from fewgold.plots.style import available
@@ -376,6 +376,7 @@ def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         )
         assert sent.status_code == 200 and SCRIPT not in sent.text
         assert "Stored 1 new answer<" in sent.text
+        assert f"<code>fewgold import {tmp_path / 's'} FILE</code>" in sent.text
         assert "the segment was not sampled" in sent.text and "is outside 0 to 100" in sent.text
         assert campaign.answers()["rater"].iloc[-1] == "bob"
         again = owner.post("/explore/import", files={"file": ("a.csv", b"")})
@@ -783,6 +784,15 @@ def test_criteria_side_by_side(tmp_path: Path) -> None:
     csv_of = client.get("/explore/criteria/correlations.csv").text
     assert pd.read_csv(io.StringIO(csv_of))["value"][0] == pytest.approx(pair["value"])
     assert 'id="criteria-trouble"' in client.get("/explore/criteria?cut=x").text
+    for asked, name in (("&criterion=fluency", "fluency"), ("", "adequacy")):
+        judged = client.get(f"/explore/judge/judge.json?judge=0{asked}").json()
+        with Campaign(study) as made:
+            judge = next(iter(made.pool.metrics))
+            wanted = assess(made.ratings("at-random", name), [judge], columns=made.labels)
+        assert judged["judges"] == json.loads(json.dumps(plain_value(wanted.to_dict())))["judges"]
+    page = html.unescape(client.get("/explore/judge?judge=0&criterion=fluency").text)
+    assert '<option value="fluency" selected>' in page and "--human fluency" in page
+    assert 'id="judge-trouble"' in client.get("/explore/judge?criterion=nope").text
     assert client.get("/explore/criteria/criteria.tex").status_code == 404
     slices = html.unescape(client.get("/explore/slices?by=part&criterion=fluency").text)
     assert "--criteria fluency" in slices

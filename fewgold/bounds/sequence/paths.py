@@ -194,6 +194,11 @@ def path(
     """
     limits = limits_of(ratings)
     check_design(ratings.sample.design)
+    if ratings.sample.info.chosen is not None:
+        raise DesignError(
+            "ratings may be looked at one by one only in the order of drawing, which existing "
+            "labels do not have. Use the bound star or betting, which looks at all of them once."
+        )
     made = make_rule(rule, unit_tolerance(tolerance, limits), confidence, upper)
     scores, control = unit_scores(ratings, metric)
     low, high = made.path(scores, len(ratings.sample.pool), control)

@@ -170,6 +170,10 @@ def _likelihood(value: Any) -> float | None:
     return number(value[0]) if greedy else None
 
 
+# The events that are read; the data of others may be of any kind.
+_EVENTS = ("sampling", "match", "metrics", "error")
+
+
 class OpenAIEvals(LogFormat):
     """OpenAI evals. Events of one sample make one output."""
 
@@ -200,7 +204,7 @@ class OpenAIEvals(LogFormat):
                 found.skip()
             elif not (sample := label(row.get("sample_id"))):
                 found.reject(place, "it has no sample_id.", raw)
-            elif not isinstance(row.get("data"), Mapping):
+            elif not isinstance(row.get("data"), Mapping) and row.get("type") in _EVENTS:
                 found.reject(place, "its data is not an object {…}.", raw)
             else:
                 found.use()

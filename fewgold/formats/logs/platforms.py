@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,17 @@ _TRACE = {
     "promptversion", "timetofirsttoken", "unit", "tracename", "tracetags", "tracetimestamp",
     "inputprice", "outputprice", "totalprice", "usagepricingtiername", "usagepricingtierid",
     "toolcalls", "tooldefinitions", "toolcallnames", "isdeleted", "eventts", "key", "prompt",
-    "latencyms", "timetofirsttokenms", "userids",
+    "latencyms", "timetofirsttokenms", "userids", "isrootobservation",
 }  # fmt: skip
 _TRACE_MARKS = {"sessionid", "userid", "bookmarked", "public", "environment", "release", "tags",
                 "timestamp", "htmlpath", "parentobservationid", "providedmodelname"}  # fmt: skip
-_SCORE = {"traceid", "name", "value", "datatype"}
+_SCORE = {"name", "value", "datatype"}
 _SCORE_MARKS = {"id", "source", "observationid", "stringvalue"}
+# What a score of version 3 of the API is about, and the field that older ones have for it.
+_SUBJECTS = {
+    "trace": "traceid", "observation": "observationid", "session": "sessionid",
+    "experiment": "datasetrunid",
+}  # fmt: skip
 
 
 class Langfuse(LogFormat):
@@ -64,7 +70,7 @@ class Langfuse(LogFormat):
         if _traces_of(_peek(file)) is not None:
             return True
         keys = set(map(plain, file.first))
-        if keys >= _SCORE and len(keys & _SCORE_MARKS) > 1:
+        if _has_score(keys):
             return True
         return {"id", "input", "output"} <= keys and len(keys & _TRACE_MARKS) >= 4
 
@@ -77,30 +83,32 @@ class Langfuse(LogFormat):
             rows = list(file.records())
         else:
             rows = [(f"trace {k}", row, row) for k, row in enumerate(inner, 1)]
-        scores: dict[str, list[Mapping[str, Any]]] = {}
+        scores: list[Mapping[str, Any]] = []
         ids = {label(row.get("id")) for _, row, _ in rows if isinstance(row, Mapping)} - {""}
-        inside = of_sessions = 0
+        inside = of_sessions = named = 0
         for place, row, raw in rows:
             if not isinstance(row, Mapping):
                 found.reject(place, row if isinstance(row, str) else "is not an object {…}.", raw)
                 continue
-            plainly = {plain(str(k)): v for k, v in row.items()}
+            plainly = _plainly(row)
             if _is_score(plainly):
-                trace = label(plainly.get("traceid"))
-                if trace:
+                if label(plainly.get("traceid")):
                     found.use()
-                    scores.setdefault(trace, []).append(plainly)
+                    scores.append(plainly)
                 elif label(plainly.get("sessionid")) or label(plainly.get("datasetrunid")):
                     of_sessions += 1
                     found.skip()
                 else:
-                    found.reject(place, "the score has no traceId.", raw)
+                    why = "the score does not name its trace. Ask the API with fields=subject."
+                    found.reject(place, why, raw)
             elif not (id_ := label(plainly.get("id"))):
                 found.reject(place, "it has no id.", raw)
             elif label(plainly.get("parentobservationid")) in ids:
                 inside += 1
                 found.skip()
             else:
+                listed = parsed(plainly.get("scores"))
+                named += isinstance(listed, list) and any(isinstance(s, str) for s in listed)
                 found.use(_trace(id_, row, plainly))
         if inside:
             many = counted(inside, "observation")
@@ -109,12 +117,27 @@ class Langfuse(LogFormat):
             found.notes.append(
                 f"{counted(of_sessions, 'score')} of a whole session or run, not of a trace"
             )
-        known = {o.id for o in found.outputs}
-        for trace, made in scores.items():
-            if trace not in known:
-                metrics, human = _scored(made)
+        if named and not scores:
+            found.notes.append(
+                f"{counted(named, 'trace')} with the ids of scores, not the scores: for these "
+                "download the scores, or each trace by itself"
+            )
+        traces = [(o.keep["trace_id"], k) for k, o in enumerate(found.outputs)]
+        known = dict(reversed(traces)) | {o.id: k for k, o in enumerate(found.outputs)}
+        of: dict[str, list[Mapping[str, Any]]] = {}
+        for row in scores:
+            part = label(row.get("observationid"))
+            of.setdefault(part if part in known else label(row["traceid"]), []).append(row)
+        for name, made in of.items():
+            metrics, human = _scored(made)
+            if name in known:
+                own = found.outputs[known[name]]
+                found.outputs[known[name]] = replace(
+                    own, scores={**own.scores, **metrics}, human={**own.human, **human}
+                )
+            else:
                 found.outputs.append(
-                    Output(trace, scores=metrics, human=human, keep={"trace_id": trace})
+                    Output(name, scores=metrics, human=human, keep={"trace_id": name})
                 )
         return found.done()
 
@@ -163,23 +186,40 @@ def _traces_of(whole: Any) -> list[Any] | None:
 
 def _is_trace(row: Mapping[str, Any]) -> bool:
     keys = set(map(plain, map(str, row)))
-    return ({"id", "input", "output"} <= keys and len(keys & _TRACE_MARKS) >= 3) or (
-        keys >= {"traceid", "name", "value"}
+    return (
+        ({"id", "input", "output"} <= keys and len(keys & _TRACE_MARKS) >= 3)
+        or keys >= {"traceid", "name", "value"}
+        or _has_score(keys)
     )
+
+
+def _has_score(keys: set[str]) -> bool:
+    """Whether these are the fields of a score; scores of version 3 of the API have no trace id."""
+    told = keys >= _SCORE and len(keys & _SCORE_MARKS) > 1
+    return told and bool(keys & {"traceid", "subject", "environment"})
+
+
+def _plainly(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with the plain names of its fields; what a score is about under the older names."""
+    made = {plain(str(k)): v for k, v in row.items()}
+    subject = made.get("subject")
+    if field := _SUBJECTS.get(label(at(subject, "kind"))):
+        made[field] = at(subject, "id")
+        if made.get("traceid") is None and at(subject, "traceId") is not None:
+            made["traceid"] = at(subject, "traceId")
+    return made
 
 
 def _is_score(row: Mapping[str, Any]) -> bool:
     """Whether a row is a score; empty cells of a table are left out of it."""
     if "input" in row or "output" in row or "name" not in row:
         return False
-    return {"traceid", "value"} <= set(row) or (
-        "datatype" in row and ("value" in row or "stringvalue" in row)
-    )
+    return {"traceid", "value"} <= set(row) or "datatype" in row
 
 
 def _trace(id_: str, row: Mapping[str, Any], plainly: Mapping[str, Any]) -> Output:
     metrics, human = _scored([
-        {plain(str(k)): v for k, v in s.items()} for s in objects(parsed(plainly.get("scores")))
+        _plainly(s) for s in objects(parsed(plainly.get("scores")))
     ])  # fmt: skip
     more: dict[str, Any] = {}
     for name, value in row.items():  # tables have a column for each score
@@ -210,13 +250,17 @@ def _trace(id_: str, row: Mapping[str, Any], plainly: Mapping[str, Any]) -> Outp
 
 
 def _scored(scores: list[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Scores by judges and by people; several of one name are averaged."""
+    """Scores by judges and by people; several of one name are averaged.
+
+    A text or a corrected output that somebody wrote is no score of a person.
+    """
     given = []
     for score in scores:
-        value = score.get("value")
-        if plain(str(score.get("datatype") or "")) in ("categorical", "text") or value is None:
+        value, kind = score.get("value"), plain(str(score.get("datatype") or ""))
+        if kind in ("categorical", "text") or value is None:
             value = score.get("stringvalue", value)
-        people = str(score.get("source") or "").upper() == "ANNOTATION"
+        words = kind in ("text", "correction")
+        people = not words and str(score.get("source") or "").upper() == "ANNOTATION"
         given.append((people, label(score.get("name")), value))
     return by_source(given)
 
