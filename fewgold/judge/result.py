@@ -682,7 +682,7 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
                 s.Table(
                     f"Disagreements with {t.judge}", frame,
                     "The largest first. Stands for: how many segments of the pool.",
-                    {"people": ".4g", "judge": ".3g", "error": ".3g", "stands_for": ".1f"},
+                    {"people": ".4g", "judge": s.number, "error": s.number, "stands_for": ".1f"},
                     names={"stands_for": "stands for"},
                 )
             )  # fmt: skip
