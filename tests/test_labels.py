@@ -154,6 +154,12 @@ def test_all_dataframes_give_the_same() -> None:
     assert len({float(f.value) for f in found}) == 1
 
 
+def test_columns_may_have_numbers_for_names() -> None:
+    table = frame()[["judge", "human"]]
+    bare = fewgold.estimate_mean(table.set_axis([0, 1], axis=1), human=1, metrics=[0])
+    assert bare.value == fewgold.estimate_mean(table, human="human", metrics=["judge"]).value
+
+
 def test_the_assumption_is_told() -> None:
     made = fewgold.estimate_mean(frame(), human="human", metrics=["judge"], chosen="random")
     told = "the 80 labelled rows are taken to be a simple random sample of the 400 rows"
@@ -276,7 +282,7 @@ def test_a_conversation_labelled_in_part_waits_or_is_taken_as_chance() -> None:
     table.loc[table["conversation"] >= 20, "human"] = np.nan
     table.loc[table.index[table["conversation"] == 3][:1], "human"] = np.nan
     args = {"human": "human", "metrics": [], "chosen": "whole:conversation"}
-    with pytest.raises(DataError, match=r"1 of \d+ segments is unrated"):
+    with pytest.raises(DataError, match=r"1 of \d+ segments is unrated.*gaps='at-random'"):
         fewgold.estimate_mean(table, **args)
     made = fewgold.estimate_mean(table, **args, gaps="at-random")
     assert "treated as missing at random" in made.summary()
@@ -321,6 +327,22 @@ def test_designs_are_public() -> None:
     table = Mean().select(load_pool(), 5, rng=1).to_frame()
     assert list(table.columns) == ["id", "judge", "weight", "chance"]
     assert len(table) == 5
+
+
+def test_designs_take_labels() -> None:
+    numbered = Design.stratified([0, 1, 0], [30, 10])
+    labelled = Design.stratified(["de", "fr", "de"], {"de": 30, "fr": 10})
+    assert labelled.weights.tolist() == numbered.weights.tolist() == [0.375, 0.25, 0.375]
+    talks = Design.clusters(["x", "y", "x"], 10, 40)
+    assert talks.units is not None and talks.units.tolist() == [0, 1, 0]
+    assert talks.inclusion.tolist() == [0.2] * 3
+    for wrong in (
+        lambda: Design.simple(10, 9), lambda: Design.stratified([0, 0], [1]),
+        lambda: Design.stratified(["de", "is"], {"de": 30}), lambda: Design.of_chances([0.0], 9),
+        lambda: Design.clusters(["x", "y"], 1, 40),
+    ):  # fmt: skip
+        with pytest.raises(FewgoldError):
+            wrong()
 
 
 def load_pool() -> fewgold.Pool:

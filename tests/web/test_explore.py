@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.cli import app
-from fewgold.common.text import decimals
+from fewgold.common.text import decimals, plain_value
 from fewgold.formats import Rating
 from fewgold.judge import assess
 from fewgold.plots.style import available
@@ -585,6 +585,9 @@ def test_cuts_to_begin_with() -> None:
     assert cut_hints([3.0]) == []
     assert cut_hints([0.0, 0.0, 5.0]) == ["<= 0", ">= 5"]
     assert cut_hints([1.0, 2.0, 3.0]) == ["<= 2", ">= 2"]
+    assert cut_hints([1.0, 2.0, 3.0], higher=True) == [">= 2"]
+    assert cut_hints([1.0, 2.0, 3.0], higher=False) == ["<= 2"]
+    assert cut_hints([0.0, 1.0, 1.0], higher=True) == []
 
 
 def test_a_metric_as_a_judge(tmp_path: Path) -> None:
@@ -767,6 +770,15 @@ def test_criteria_side_by_side(tmp_path: Path) -> None:
     csv_of = client.get("/explore/criteria/correlations.csv").text
     assert pd.read_csv(io.StringIO(csv_of))["value"][0] == pytest.approx(pair["value"])
     assert 'id="criteria-trouble"' in client.get("/explore/criteria?cut=x").text
+    for asked, name in (("&criterion=fluency", "fluency"), ("", "adequacy")):
+        judged = client.get(f"/explore/judge/judge.json?judge=0{asked}").json()
+        with Campaign(study) as made:
+            judge = next(iter(made.pool.metrics))
+            wanted = assess(made.ratings("at-random", name), [judge], columns=made.labels)
+        assert judged["judges"] == json.loads(json.dumps(plain_value(wanted.to_dict())))["judges"]
+    page = html.unescape(client.get("/explore/judge?judge=0&criterion=fluency").text)
+    assert '<option value="fluency" selected>' in page and "--human fluency" in page
+    assert 'id="judge-trouble"' in client.get("/explore/judge?criterion=nope").text
     assert client.get("/explore/criteria/criteria.tex").status_code == 404
     slices = html.unescape(client.get("/explore/slices?by=part&criterion=fluency").text)
     assert "--criteria fluency" in slices
