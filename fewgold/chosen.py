@@ -38,8 +38,8 @@ CHOICES = "random, strata:COLUMN, whole:COLUMN or chances:COLUMN"
 # Largest accepted distance between the number of labels and the sum of the chances, in standard
 # deviations.
 _FAR = 5.0
-# A column is taken to be filled in with the labels if chance explains it with less than this
-# probability.
+# A column counts as filled in together with the labels if this would happen by chance with less
+# than this probability.
 _CHANCE = 1e-5
 
 
@@ -359,7 +359,7 @@ def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> Flo
     for k, name in enumerate(people):
         column = column_of(frame[name], name)
         odd = [row for rows in column.sorts.values() for row in rows]
-        if odd or not column.numeric:
+        if odd or not (column.numeric or column.blank.all()):
             cells = frame[name].tolist()
             first = min(odd) if odd else next(k for k, v in enumerate(cells) if not is_gap(v))
             raise DataError(

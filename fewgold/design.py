@@ -911,7 +911,7 @@ def _ranked(labels: IntArray) -> IntArray:
 def simple_design(n: int, size: int) -> Design:
     """The design of a simple random sample of n of ``size`` segments.
 
-    The same object each time, so that simulations compute its closed forms once.
+    It returns the same object each time, so that simulations compute its closed forms once.
     """
     design = Design.simple(n, size)
     for array in (design.weights, design.inclusion, design.groups):

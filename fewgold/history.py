@@ -42,11 +42,25 @@ class PastStudy:
     scores: FloatArray
 
     def __post_init__(self) -> None:
-        scores = np.asarray(self.scores, dtype=np.float64)
+        if not isinstance(self.pool, Pool):
+            raise DataError(
+                f"a history needs a Pool with each study's scores; got {type(self.pool).__name__}."
+            )
+        try:
+            scores = np.asarray(self.scores, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                "the earlier scores of a history must be numbers, nan where there is none."
+            ) from None
         if scores.shape != (len(self.pool),):
             raise DataError(
                 f"a history needs one score per segment, shape ({len(self.pool)},), nan where "
                 f"there is none; got {scores.shape}."
+            )
+        if np.isinf(scores).any():
+            raise DataError(
+                f"an earlier score is infinite, first for id {self.pool.ids[np.isinf(scores)][0]!s}"
+                ". Correct it, or give nan for a segment that was not rated."
             )
         object.__setattr__(self, "scores", scores)
 
@@ -128,7 +142,7 @@ class History:
         studies = []
         for part in parts:
             own = frame if labels is None else frame.filter((labels == part).tolist())
-            scores = np.asarray(own[human].to_numpy(), dtype=np.float64)
+            scores = own[human].to_numpy()
             varied = [m for m in as_names(metrics) if own[m].n_unique() > 1]
             pool = Pool.from_table(own, id=id, document=document, metrics=varied)
             studies.append((pool, scores))

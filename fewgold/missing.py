@@ -51,7 +51,7 @@ def estimate(
     gaps
         ``wait``: raise an error while there are any. ``at-random``: treat them as missing at
         random, with a warning in the result. ``bounds``: assume nothing, so they may have any score
-        of the scale.
+        on the scale.
     confidence
         Default confidence of the interval for ``bounds``.
     """

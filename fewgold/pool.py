@@ -591,10 +591,15 @@ def _numbers(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
         numbers = column.values
     broken = ~np.isfinite(numbers)
     if broken.any():
+        hint = f"Give a number for every segment, or no {name}."
+        if name.startswith("metric "):
+            hint = (
+                "Score every segment, fill the gaps with the metric's mean (fewgold.io.filled), or "
+                "leave this metric out."
+            )
         raise DataError(
             f"{name} has {counted(int(broken.sum()), 'missing or infinite value')}, first for id "
-            f"{ids[broken][0]!s}. Score every segment, fill the gaps with the metric's mean "
-            "(fewgold.io.filled), or leave this metric out."
+            f"{ids[broken][0]!s}. {hint}"
         )
     return numbers
 

@@ -295,7 +295,7 @@ def slices(
     Parameters
     ----------
     ratings
-        Of one study, in memory.
+        The ratings of one study, with the pool in memory.
     estimator
         The estimator for the whole pool. Its slopes are fitted to all ratings.
     by
@@ -304,7 +304,7 @@ def slices(
     weights
         (N,) weights of the segments within slices, as in `weighted_mean`.
     least
-        Fewest ratings for which a slice gets its own score: "too few".
+        Fewest ratings for which a slice gets its own score; slices with fewer are "too few".
     shrink
         Add scores shrunk towards the common mean of the slices (`shrunk`).
     correction

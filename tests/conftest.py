@@ -10,6 +10,7 @@ import sys
 
 import pytest
 import typer.main
+from hypothesis import settings
 
 from sweeps import mark_slow_combinations
 
@@ -26,6 +27,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # than most of these calls. They do not change, so once is enough. (This has to come before
 # `typer.testing` is imported, which takes the function by its name.)
 typer.main.get_command = functools.cache(typer.main.get_command)
+
+# A busy machine may take long for an example, which says nothing about the code.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 _LONG = ("tests/web/e2e", "test_load.py", "test_crash.py", "test_docs.py", "test_replay.py")
 _LONG += ("test_site.py", "test_reproduce.py")

@@ -120,6 +120,12 @@ def test_what_does_not_fit_is_said():
         History([(pool, y[:10])])
     with pytest.raises(DataError, match="a metric called 'history' already"):
         History([(pool, y)]).inform(History([(pool, y)]).inform(pool))
+    with pytest.raises(DataError, match="score is infinite, first for id s3"):
+        History([(pool, np.where(np.arange(600) == 3, np.inf, y))])
+    with pytest.raises(DataError, match="the earlier scores of a history must be numbers"):
+        History([(pool, np.full(600, "good"))])
+    with pytest.raises(DataError, match="needs a Pool with each study's scores; got ndarray"):
+        History([(pool.metrics["m"], y)])
     with pytest.raises(DataError, match="all predictions are equal"):
         History([(pool, np.ones(600))]).inform(pool)
 

@@ -391,8 +391,8 @@ class Campaign:
         """Store the answers of a file in any format of `fewgold.formats`.
 
         ``by`` is the rater of answers that do not name one. Without it, sheets of two people who
-        did not write their names would count as two answers of one person. ``source`` is a name for
-        the file other than its own.
+        did not write their names would count as two answers of one person. ``source`` is a name to
+        record instead of the file's own.
         """
         criteria = self.settings.criteria
         reading = formats.read(path, format, names or Names(), criteria)
@@ -544,8 +544,8 @@ class Campaign:
     def set_known(self, answers: Mapping[str, float | tuple[float, float]]) -> int:
         """Set the right answers to some segments, which raters get as attention checks.
 
-        By id, a score or the lowest and highest right score. Checks are handed out if
-        ``check_every`` is set, and never enter the estimate.
+        ``answers`` has for each id the right score, or the lowest and highest one. Checks are
+        handed out if ``check_every`` is set, and never enter the estimate.
         """
         both = {
             id: (told, told) if isinstance(told, int | float) else told
@@ -673,7 +673,7 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
         chosen.estimate(sample.rate(scores, limits=settings.limits)).interval(settings.confidence)
     except DesignError as error:
         raise FewgoldError(
-            f"the bound {settings.bound} does not go with {settings.strategy}: {error.message}",
+            f"the bound {settings.bound} cannot be used with {settings.strategy}: {error.message}",
             hints=error.hints,
         ) from None
 

@@ -74,7 +74,9 @@ def compare(
     ),
     waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
     pool: str | None = option(None, "POOL", "New path of the pool, if it has moved.", panel=_SHEET),
-    design: str | None = option(None, "FILE", "The design file, if not next to it.", panel=_SHEET),
+    design: str | None = option(
+        None, "FILE", "The .design.json file, if it is not next to the sheet.", panel=_SHEET
+    ),
     target: Annotated[
         options.Target | None,
         described(

@@ -91,7 +91,7 @@ def judge(
     gaps: str = option(
         "wait",
         "HOW",
-        "If some chosen segments have no answer: wait (refuse to estimate) or at-random (assume "
+        "If chosen segments have no answer: wait (refuse to estimate) or at-random (assume that "
         "they are missing at random).",
     ),
     limits: options.ScaleEnds = None,

@@ -102,7 +102,7 @@ def monitor(
     adequate: str | None = option(
         None,
         "CUT",
-        "Follow the share of segments with scores such as '>=4'.",
+        "Follow the share of segments whose score meets CUT, such as '>=4'.",
         "--share",
         "--adequate",
     ),

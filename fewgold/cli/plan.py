@@ -90,7 +90,7 @@ def plan(
     adequate: str | None = option(
         None,
         "CUT",
-        "Plan for the share of scores such as '>=4' in SHEET or DATA, not for their mean.",
+        "Plan for the share of scores that meet CUT, such as '>=4', in SHEET or DATA.",
         panel=_DATA,
     ),
     cost: str | None = option(
@@ -167,7 +167,9 @@ def plan(
 ) -> None:
     """Find out how many ratings you need, strategy by strategy.
 
-    Examples: from the scale alone (worst case), a guess, a pilot, earlier ratings:
+    Say what you know: the scale alone, a guess, a pilot, or earlier ratings.
+
+    Examples:
 
     [bold]fewgold plan --half-width 0.3 --limits 0,25 --size 1418[/bold]
 
@@ -336,7 +338,7 @@ def _metric_ratings_needed(
     record = {"goal": str(goal), "sizes": rows}
 
     def text(_: Any) -> None:
-        print(f"For {goal}, of each of the two systems:\n")
+        print(f"For {goal}, for each of the two systems:\n")
         for row in rows:
             print(f"{row['human']} human ratings and {row['metric']} ratings by the metric alone")
 

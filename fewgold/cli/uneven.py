@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import input, parse
+from fewgold.cli.console import notes
 from fewgold.cli.options import described
 from fewgold.common.text import counted, listed
 from fewgold.errors import DataError
@@ -151,6 +152,7 @@ def read_history(file: str, human: str | None, pool: Pool, quiet: bool) -> Earli
     """Earlier ratings from any table that fewgold reads, fully or partly rated."""
     import numpy as np
 
+    from fewgold import io
     from fewgold.history import History
     from fewgold.io.columns import roles
     from fewgold.sheets import mean_of_known
@@ -167,14 +169,19 @@ def read_history(file: str, human: str | None, pool: Pool, quiet: bool) -> Earli
     found = roles(table, metrics=metrics, texts=[], human=parse.names(human) or None)
     found.some_humans("--history-human")
     found = found.per_output()
+    told = replace(found, guessed={}, left_out={}).notes()
+    notes((f"{file}: {sentence}" for sentence in told), quiet)
     scores = mean_of_known(np.array([found.cells[name].values for name in found.human]))
     label = "earlier score"
     several = found.system is not None and bool(found.table[found.system].nunique() > 1)
-    history = History.from_table(
-        found.table.assign(**{label: scores}), human=label, id=str(found.id),
-        metrics=list(found.metrics), document=found.document,
-        system=found.system if several else None,
-    )  # fmt: skip
+    system = found.system if several else None
+    try:
+        history = History.from_table(
+            io.filled(found.table, found.metrics, system).assign(**{label: scores}), human=label,
+            id=str(found.id), metrics=list(found.metrics), document=found.document, system=system,
+        )  # fmt: skip
+    except DataError as error:
+        raise DataError(f"--history: {file}: {error.message}", hints=error.hints) from None
     return Earlier(file, history)
 
 

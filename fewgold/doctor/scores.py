@@ -30,7 +30,7 @@ _FORMULA = re.compile(r"\s*(=\s*[A-Za-z(+\-\"]|@[A-Z]+\(|[+-][A-Z]+[0-9]*\()")
 def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: str) -> str | None:
     """Python that writes the table with decimal points, if its commas are decimal commas.
 
-    None where no column has any, or one also has commas between thousands, as ``1,234.5``.
+    None if no column has decimal commas, or if one also has commas between thousands (``1,234.5``).
     """
     found = [c for c in columns if "decimal-comma" in c.odd]
     cells = [str(frame[c.name].iloc[p]).strip() for c in found for p in c.odd["decimal-comma"]]

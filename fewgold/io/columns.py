@@ -461,8 +461,9 @@ def roles(
             hints={
                 "python": f"Name it with id=…: {listing}. If none does, number the rows first: "
                 "frame.insert(0, 'id', range(len(frame))).",
-                "cli": f"Name it with --id: {listing}. If none does, number the rows first: "
-                "fewgold doctor prints a command for that.",
+                "cli": "Name it with --id, or two that tell rows apart (--id a,b): "
+                f"{listing}. If none does, number the rows first: fewgold doctor prints a command "
+                "for that.",
                 "web": f"Choose it: {listing}. If none does, number the rows first.",
             },
         )
@@ -877,8 +878,8 @@ def once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
 def other_texts(found: Roles) -> tuple[str, ...]:
     """Text columns with other names; raters see them only if the user says so.
 
-    Running text is text. Two or three words may be a category, unless they differ between rows and
-    raters would otherwise see inputs but no outputs. References are not for raters.
+    Running text counts as text. Two or three words may be a category, unless they differ between
+    rows and raters would otherwise see inputs but no outputs. References are not for raters.
     """
     short = bool(found.texts)
     if found.texts and not only_inputs(found.texts):

@@ -657,7 +657,10 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
         frame = found.differences()
         frame = frame[frame["measure"].isin(_key_measures(found))]
         frame = frame.assign(measure=[MEASURES[k][0] for k in frame["measure"]])
-        parts.append(s.Table("Judges compared", frame, caption="First minus second, paired."))
+        digits: dict[str, s.Format] = dict.fromkeys(("value", "se", "low", "high"), ".3f")
+        digits["p"] = lambda p: "< 0.001" if p < 0.001 else f"{p:.3f}"
+        told = "First minus second, paired. p: of no difference."
+        parts.append(s.Table("Judges compared", frame, told, digits))
     if found.slices:
         head, *rows = _slice_rows(found, _key_measures(found))
         frame = pd.DataFrame(rows, columns=head)
@@ -675,7 +678,13 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
     for t in found.judges:
         frame = found.disagreements(t.judge, disagreements)
         if len(frame):
-            told = "The largest first; stands_for: segments of the pool."
-            parts.append(s.Table(f"Disagreements with {t.judge}", frame, caption=told))
+            parts.append(
+                s.Table(
+                    f"Disagreements with {t.judge}", frame,
+                    "The largest first. Stands for: how many segments of the pool.",
+                    {"people": ".4g", "judge": ".3g", "error": ".3g", "stands_for": ".1f"},
+                    names={"stands_for": "stands for"},
+                )
+            )  # fmt: skip
     parts.append(s.Code("How it was made", found.signature()))
     return parts

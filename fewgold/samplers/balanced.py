@@ -73,6 +73,7 @@ class Balanced(Sampler):
     chances: Chances | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_count("components", self.components, least=0)
 
     @property

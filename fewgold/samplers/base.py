@@ -16,6 +16,7 @@ from fewgold.design import Design
 from fewgold.errors import BudgetError, DataError, DesignError
 from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo
+from fewgold.samplers.chances import Chances
 from fewgold.stored import StoredPool
 
 
@@ -54,6 +55,14 @@ class Sampler(ABC):
 
     #: Ratings to ask for at a time; None for samplers that choose without seeing answers.
     step: int | None = None
+
+    def __post_init__(self) -> None:
+        chances = getattr(self, "chances", None)
+        if not isinstance(chances, Chances | None):
+            raise DesignError(
+                f"chances must be Chances(…) or None; got {type(chances).__name__}. For the "
+                "expected spread of each segment write pool.with_spread(numbers) and Chances()."
+            )
 
     @property
     def _learns(self) -> bool:

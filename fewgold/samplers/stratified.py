@@ -180,6 +180,7 @@ class Stratified(Sampler):
     chances: Chances | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.allocation, str):
             check_choice("allocation", self.allocation, tuple(_ALLOCATIONS))
         check_choice("rounding", self.rounding, ("unbiased", "printed"))

@@ -198,7 +198,7 @@ def _values(view: View, asked: JudgePage) -> dict[str, Any]:
         "found": found, "study": study is not None, "level": headline(view)["level"],
         "parts": [] if found is None else _parts(found),
         "kinds": kinds if available() else [], "figures": available(), "without": WITHOUT,
-        "cut_hints": cut_hints(scores),
+        "cut_hints": cut_hints(scores, view.campaign.settings.higher_is_better),
         "criteria": [criterion.name for criterion in view.campaign.settings.criteria],
         "chosen": [(place, view.metrics[place]) for place in asked.places],
     }  # fmt: skip

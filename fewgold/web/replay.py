@@ -305,7 +305,7 @@ class ReliabilityPage(Page):
             "Spread by documents",
             "Bootstrap standard deviation of the first score, with a power law.",
         ),
-        "ranks": ("Ranks by documents", "How soon the ranking of systems is the final one."),
+        "ranks": ("Ranks by documents", "How soon the ranking of systems reaches its final order."),
     }
     ORDERS, DRAWS, MOST_ORDERS, MOST_DRAWS = "20", "500", 100, 5_000
 
@@ -558,7 +558,7 @@ def _by_strategy(result: Simulation) -> TextTable:
     digits = decimals(table["abs_error_mc"])
     rows = []
     for row in table.to_dict("records"):
-        cells = ranked_cells(row, digits, result.baseline)
+        cells = [c.replace("-", "−") for c in ranked_cells(row, digits, result.baseline)]
         rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
     heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
     return TextTable("ranking", "Strategies over all pools and budgets, best first.", heads, rows)

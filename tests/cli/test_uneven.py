@@ -96,6 +96,18 @@ def test_a_history_adds_a_metric_and_a_spread(run: Run) -> None:
     assert "history" in pool.metrics and pool.spread is not None
 
 
+def test_what_was_done_about_a_history_names_its_file(run: Run) -> None:
+    last = pd.read_csv("last.csv")
+    last["comet"] = last["comet"].mask(last.index < 2)
+    last.to_csv("gaps.csv", index=False)
+    asked = ("select", "pool.csv", "--budget", "40", "-o", "s.csv", "--history")
+    made = run(*asked, "gaps.csv")
+    assert "gaps.csv: gaps in metrics, filled with the mean of the metric: comet (2)" in made.stderr
+    last.head(12).to_csv("short.csv", index=False)
+    refused = run(*asked, "short.csv", "--force", code=3)
+    assert "--history: short.csv: a history needs at least 30 ratings" in refused.stderr
+
+
 def test_a_column_outweighs_the_spread_of_a_history(run: Run, tables: pd.DataFrame) -> None:
     selected(run, "--history", "last.csv", "--uncertainty", "doubt")
     pool = sheets.load_pool("s.csv.design.json")

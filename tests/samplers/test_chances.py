@@ -220,11 +220,18 @@ def test_chances_that_do_not_fit():
         draw(_spread([0, 0, 0, 0]))
     with pytest.raises(DesignError, match="above 0 and up to 1; got 0"):
         Chances(uniform=0)
+    with pytest.raises(DesignError, match="above 0 and up to 1; got 'half'"):
+        Chances(uniform="half")
+    with pytest.raises(DesignError, match=r"must be a function .*got ndarray.*with_spread"):
+        Chances(np.ones(4))
+    for sampler in (SimpleRandom, Stratified, Systematic, Balanced):
+        with pytest.raises(DesignError, match=r"must be Chances.* or None; got ndarray"):
+            sampler(chances=np.full(4, 0.5))
     with pytest.raises(BudgetError, match="only 2 have a chance above 0"):
         capped(np.array([1.0, 2.0, 0.0, 0.0]), 3)
     with pytest.raises(DataError, match="at least 0 for every segment and above 0 for some"):
         Pool(np.arange(3), spread=[1.0, -1.0, 1.0])
-    with pytest.raises(DataError, match="missing or infinite"):
+    with pytest.raises(DataError, match=r"missing or infinite value, .* or no spread"):
         Pool(np.arange(3), spread=[1.0, np.nan, 1.0])
     with pytest.raises(DesignError, match="determine the allocation"):
         Stratified(allocation="optimal", chances=Chances())

@@ -375,6 +375,7 @@ def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         )
         assert sent.status_code == 200 and SCRIPT not in sent.text
         assert "Stored 1 new answer<" in sent.text
+        assert f"<code>fewgold import {tmp_path / 's'} FILE</code>" in sent.text
         assert "the segment was not sampled" in sent.text and "is outside 0 to 100" in sent.text
         assert campaign.answers()["rater"].iloc[-1] == "bob"
         again = owner.post("/explore/import", files={"file": ("a.csv", b"")})
@@ -584,6 +585,9 @@ def test_cuts_to_begin_with() -> None:
     assert cut_hints([3.0]) == []
     assert cut_hints([0.0, 0.0, 5.0]) == ["<= 0", ">= 5"]
     assert cut_hints([1.0, 2.0, 3.0]) == ["<= 2", ">= 2"]
+    assert cut_hints([1.0, 2.0, 3.0], higher=True) == [">= 2"]
+    assert cut_hints([1.0, 2.0, 3.0], higher=False) == ["<= 2"]
+    assert cut_hints([0.0, 1.0, 1.0], higher=True) == []
 
 
 def test_a_metric_as_a_judge(tmp_path: Path) -> None:
