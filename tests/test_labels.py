@@ -402,7 +402,7 @@ def test_a_plan_from_existing_labels(messy: Path) -> None:
     ratings = Ratings.from_table(pd.read_csv(messy), human="verdict")
     wanted = plan(Goal(half_width=0.05), Outlook.from_pilot(ratings))
     assert [row["n"] for row in made["strategies"]] == wanted.to_frame()["n"].tolist()
-    assert [row["more"] for row in made["strategies"]][0] == wanted.to_frame()["n"][0] - 120
+    assert next(row["more"] for row in made["strategies"]) == wanted.to_frame()["n"][0] - 120
     assert "--chosen random" in RUN.invoke(app, asked).output
     alone = RUN.invoke(app, ["plan", "--half-width", "1", "--sd", "2", "--chosen", "random"])
     assert alone.exit_code == 2
