@@ -154,3 +154,9 @@ def test_what_an_id_is_made_of_is_no_metric() -> None:
     )
     found = roles(frame, id="talk,turn")
     assert found.metrics == ("judge",)
+
+
+def test_raters_read_the_prompt_before_the_response() -> None:
+    table = pd.DataFrame({"id": ["a", "b"], "response": ["Hi", "Bye"], "prompt": ["Hello?", "?"]})
+    found = roles(table)
+    assert found.texts == ("prompt", "response")
