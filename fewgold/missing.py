@@ -502,7 +502,7 @@ def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
         size=design.size,
         weights=weights,
         inclusion=design.inclusion[keep] * rate,
-        groups=_comparable(_codes(groups[keep]), units, influence),
+        groups=comparable(_codes(groups[keep]), units, influence),
         influence=influence,
         units=units,
         strata=None if design.strata is None else _codes(design.strata[keep]),
@@ -539,7 +539,7 @@ def _response_weights(
     return np.asarray(left * (load / np.where(held > 0, held, 1.0))[groups[keep]])
 
 
-def _comparable(groups: IntArray, units: IntArray | None, influence: FloatArray) -> IntArray:
+def comparable(groups: IntArray, units: IntArray | None, influence: FloatArray) -> IntArray:
     """Groups in which units can be compared; a lone unit joins the next group not taken whole."""
     first = np.arange(groups.size) if units is None else np.unique(units, return_index=True)[1]
     members = np.bincount(groups[first], minlength=int(groups.max()) + 1)

@@ -26,6 +26,7 @@ from fewgold.design import Design, DesignKind, neighbours
 from fewgold.errors import DataError
 from fewgold.estimate import Interval, LinearEstimate, signature
 from fewgold.estimator import Estimator
+from fewgold.missing import comparable
 from fewgold.sample import Ratings, Sample
 
 if TYPE_CHECKING:
@@ -358,16 +359,17 @@ def _part(
     if not balanced and not (design.drawn_as("simple") and plain):
         kind = DesignKind.CLUSTERS if design.units is not None else DesignKind.OTHER
     units = None if design.units is None else codes_of(design.units[keep])
+    influence = weights * design._root_fpc[keep] * np.sqrt(scale)
     groups = codes_of(design.groups[keep])
     if balanced:
-        groups = _regrouped(design, keep, units)
+        groups = comparable(_regrouped(design, keep, units), units, influence)
     return Design(
         kind=kind,
         size=size,
         weights=weights,
         inclusion=inclusion,
         groups=groups if balanced else np.zeros_like(groups),
-        influence=weights * design._root_fpc[keep] * np.sqrt(scale),
+        influence=influence,
         units=units,
         unbiased=design.unbiased,
         gaps=design.gaps,

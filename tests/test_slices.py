@@ -273,3 +273,22 @@ def test_metrics_predict_slices_where_chances_are_uneven() -> None:
     own, alone = np.sqrt(np.square(error).mean((1, 2)))
     assert own < 0.95 * alone
     assert np.sqrt(np.square(claimed).mean()) == pytest.approx(own, rel=0.15)
+
+
+def test_a_slice_with_one_rating_in_a_group_has_an_interval() -> None:
+    """Neighbours of another group take the place of those outside the slice."""
+    ratings, made = rated("docs-balanced+ridge", 130)
+    design = ratings.sample.design
+    assert np.bincount(design.groups).min() >= 10  # or else groups would be formed anew
+    for seed in range(5):
+        language = np.random.default_rng(seed).integers(6, size=len(POOL))
+        found = slices(ratings, made, language)
+        table = [
+            np.bincount(design.groups[language[ratings.sample.indices] == k]) for k in range(6)
+        ]
+        assert any((counts == 1).any() for counts in table)
+        for estimate in found.estimates:
+            assert estimate is not None
+            assert 0.3 < float(estimate.se) < 1.5
+            low, high = estimate.interval()
+            assert high - low < 8
