@@ -11,6 +11,7 @@ from fewgold.datasets import load_demo
 from fewgold.design import Design
 from fewgold.errors import BudgetError, DataError
 from fewgold.estimators import ControlVariates, Learned, Mean, Ridge
+from fewgold.missing import PartialRatings
 from fewgold.pool import Pool
 from fewgold.quantities import quantile, ratio, total, weighted_mean
 from fewgold.registry import strategy
@@ -277,18 +278,21 @@ def test_metrics_predict_slices_where_chances_are_uneven() -> None:
 
 def test_a_slice_with_one_rating_in_a_group_has_an_interval() -> None:
     """Neighbours of another group take the place of those outside the slice."""
-    ratings, made = rated("docs-balanced+ridge", 130)
+    sample = strategy("docs-balanced+ridge", POOL).select(POOL, 160, rng=1)
+    unrated = np.random.default_rng(0).choice(160, 30, replace=False)
+    scores = GOLD[sample.indices].copy()
+    scores[unrated] = np.nan
+    ratings = PartialRatings(sample, scores, (0, 25)).at_random()
     design = ratings.sample.design
     assert np.bincount(design.groups).min() >= 10  # or else groups would be formed anew
+    lone = 0
     for seed in range(5):
         language = np.random.default_rng(seed).integers(6, size=len(POOL))
-        found = slices(ratings, made, language)
-        table = [
-            np.bincount(design.groups[language[ratings.sample.indices] == k]) for k in range(6)
-        ]
-        assert any((counts == 1).any() for counts in table)
+        found = slices(ratings, Ridge(), language)
+        inside = language[ratings.sample.indices]
+        lone += sum((np.bincount(design.groups[inside == k]) == 1).any() for k in range(6))
         for estimate in found.estimates:
             assert estimate is not None
-            assert 0.3 < float(estimate.se) < 1.5
             low, high = estimate.interval()
-            assert high - low < 8
+            assert 0.3 < float(estimate.se) < 1.5 and high - low < 8
+    assert lone > 5
