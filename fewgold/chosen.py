@@ -38,8 +38,8 @@ CHOICES = "random, strata:COLUMN, whole:COLUMN or chances:COLUMN"
 # Largest accepted distance between the number of labels and the sum of the chances, in standard
 # deviations.
 _FAR = 5.0
-# A column is taken to be filled in with the labels if chance explains it with less than this
-# probability.
+# A column counts as filled in together with the labels if this would happen by chance with less
+# than this probability.
 _CHANCE = 1e-5
 
 
@@ -181,7 +181,7 @@ def as_pandas(table: Any) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(table, pd.DataFrame):
-        return table.reset_index(drop=True)
+        return table.reset_index(drop=True).rename(columns=str)
     try:
         frame = nw.from_native(table, eager_only=True)
     except TypeError:
@@ -195,6 +195,11 @@ def as_pandas(table: Any) -> pd.DataFrame:
             )
         ) from None
     return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
+
+
+def _columns(said: Any) -> list[str]:
+    """Names of columns as text; a frame made of an array has numbers."""
+    return [str(said)] if isinstance(said, int) else [str(name) for name in as_names(said)]
 
 
 def read_labelled(
@@ -218,11 +223,10 @@ def read_labelled(
     ``other`` are further columns, such as the batch of each row.
     """
     frame, how = as_pandas(table), Chosen.parse(chosen)
-    id = None if id is None else ",".join(as_names(id))
-    listed: dict[str, Any] = {
-        "human": None if human is None else list(as_names(human)),
-        "metrics": None if metrics is None else list(as_names(metrics)),
-        "texts": None if texts is None else list(as_names(texts)),
+    id = None if id is None else ",".join(_columns(id))
+    listed = {
+        role: None if said is None else _columns(said)
+        for role, said in (("human", human), ("metrics", metrics), ("texts", texts))
     }
     used = [c for c in (how.column,) if c is not None and c in frame.columns]
     if how.column is not None and not used:
@@ -355,7 +359,7 @@ def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> Flo
     for k, name in enumerate(people):
         column = column_of(frame[name], name)
         odd = [row for rows in column.sorts.values() for row in rows]
-        if odd or not column.numeric:
+        if odd or not (column.numeric or column.blank.all()):
             cells = frame[name].tolist()
             first = min(odd) if odd else next(k for k, v in enumerate(cells) if not is_gap(v))
             raise DataError(

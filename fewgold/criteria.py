@@ -338,7 +338,7 @@ class CriteriaEstimate:
                 ends = f"{row['low']:.{digits}f} to {row['high']:.{digits}f}"
             rows.append((row["criterion"], *cells, ends, row["n"]))
         heads = ("criterion", "score", "standard error", "95% interval", "ratings")
-        return html_table("Criteria", rows, heads)
+        return html_table("Criteria", rows, heads, self.notes)
 
     def __getitem__(self, name: str) -> Estimate | GapBounds:
         return self.estimates[name]

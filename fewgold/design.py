@@ -9,7 +9,7 @@ documents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -17,7 +17,16 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from fewgold.common.arrays import BoolArray, FloatArray, IntArray, from_pivot, group_sum, spread_out
+from fewgold.common.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    codes_of,
+    from_pivot,
+    group_sum,
+    spread_out,
+)
+from fewgold.errors import DesignError, UnknownNameError
 
 __all__ = ["Design", "collapse", "neighbours"]
 
@@ -174,6 +183,8 @@ class Design:
         >>> Design.simple(150, 2000)
         Design(simple, 150 of 2000)
         """
+        if not 0 < n <= size:
+            raise DesignError(f"expected 1 to {size} sampled segments of {size}; got {n}.")
         return cls(
             kind=DesignKind.SIMPLE,
             size=size,
@@ -183,7 +194,7 @@ class Design:
         )
 
     @classmethod
-    def stratified(cls, strata: IntArray, sizes: IntArray) -> Design:
+    def stratified(cls, strata: Any, sizes: Any) -> Design:
         """Simple random samples within strata, of any number of segments each.
 
         A stratum with a single sampled segment is compared with another one for the variance.
@@ -192,17 +203,31 @@ class Design:
         Parameters
         ----------
         strata
-            (n,) stratum of each sampled segment: 0, 1, …
+            (n,) stratum of each sampled segment: 0, 1, …, or labels.
         sizes
-            (H,) segments of the pool in each stratum.
+            (H,) segments of the pool in each stratum; with labels a mapping from label to size.
 
         Examples
         --------
-        >>> Design.stratified(np.array([0, 0, 1, 1]), np.array([30, 10])).weights
+        >>> Design.stratified([0, 0, 1, 1], [30, 10]).weights
         array([0.375, 0.375, 0.125, 0.125])
+        >>> Design.stratified(["de", "fr", "de"], {"de": 30, "fr": 10})
+        Design(stratified, 3 of 40)
         """
+        if isinstance(sizes, Mapping):
+            places = {label: k for k, label in enumerate(sizes)}
+            labels = np.asarray(strata).tolist()
+            for label in labels:
+                if label not in places:
+                    raise UnknownNameError("stratum", str(label), map(str, places))
+            strata, sizes = [places[label] for label in labels], list(sizes.values())
         strata, sizes = np.asarray(strata, dtype=np.int64), np.asarray(sizes)
         counts = np.bincount(strata, minlength=sizes.size)
+        if counts.size > sizes.size or (counts > sizes).any():
+            raise DesignError(
+                "expected the number of segments of the pool in each stratum, at least as many as "
+                f"were sampled ({counts.tolist()}); got {sizes.tolist()}."
+            )
         used = counts > 0
         groups = collapse(strata, counts.astype(np.float64), sizes)
         return cls(
@@ -216,7 +241,7 @@ class Design:
         )
 
     @classmethod
-    def clusters(cls, units: IntArray, n_units: int, size: int) -> Design:
+    def clusters(cls, units: Any, n_units: int, size: int) -> Design:
         """A simple random sample of whole documents (conversations, users, …), all rated.
 
         The mean is that of the sampled segments, a ratio estimate: documents count by their size.
@@ -224,18 +249,24 @@ class Design:
         Parameters
         ----------
         units
-            (n,) document of each sampled segment, numbered 0, 1, … without gaps.
+            (n,) document of each sampled segment: 0, 1, … without gaps, or labels.
         n_units
             Documents of the pool.
         size
             Segments of the pool.
         """
-        units = np.asarray(units, dtype=np.int64)
+        units = codes_of(np.asarray(units))
+        drawn = int(units.max()) + 1
+        if not (drawn <= n_units and units.size <= size):
+            raise DesignError(
+                f"{drawn} documents with {units.size} segments were sampled, more than the pool "
+                f"has: {n_units} with {size}."
+            )
         return cls(
             kind=DesignKind.CLUSTERS,
             size=size,
             weights=np.full(units.size, 1 / units.size),
-            inclusion=np.full(units.size, (int(units.max()) + 1) / n_units),
+            inclusion=np.full(units.size, drawn / n_units),
             groups=np.zeros(units.size, dtype=np.int64),
             units=units,
         )
@@ -255,6 +286,8 @@ class Design:
             Segments of the pool.
         """
         inclusion = np.asarray(inclusion, dtype=np.float64)
+        if not ((inclusion > 0) & (inclusion <= 1)).all():
+            raise DesignError("the chance of each sampled segment must be above 0 and at most 1.")
         weights = 1 / inclusion
         return cls(
             kind=DesignKind.UNEVEN,
@@ -878,7 +911,7 @@ def _ranked(labels: IntArray) -> IntArray:
 def simple_design(n: int, size: int) -> Design:
     """The design of a simple random sample of n of ``size`` segments.
 
-    The same object each time, so that simulations compute its closed forms once.
+    It returns the same object each time, so that simulations compute its closed forms once.
     """
     design = Design.simple(n, size)
     for array in (design.weights, design.inclusion, design.groups):

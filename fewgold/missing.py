@@ -51,7 +51,7 @@ def estimate(
     gaps
         ``wait``: raise an error while there are any. ``at-random``: treat them as missing at
         random, with a warning in the result. ``bounds``: assume nothing, so they may have any score
-        of the scale.
+        on the scale.
     confidence
         Default confidence of the interval for ``bounds``.
     """
@@ -174,8 +174,8 @@ class PartialRatings:
             f"{', '.join(names[:_SHOWN])}{more}. Have them rated, or choose how to treat them:",
             code="unrated",
             hints={
-                "python": "at_random() treats them as missing at random, "
-                "bounds(estimator) assumes the worst.",
+                "python": "gaps='at-random' or at_random() treats them as missing at random, "
+                "gaps='bounds' or bounds(estimator) assumes the worst.",
                 "cli": "--gaps at-random treats them as missing at random, "
                 "--gaps bounds assumes the worst.",
             },

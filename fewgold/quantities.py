@@ -37,7 +37,7 @@ __all__ = ["DomainEstimate", "quantile", "ratio", "total", "weighted_mean"]
 _LINE = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DomainEstimate(LinearEstimate):
     """The mean of a part of the pool, or of the pool with other weights, from the same sample.
 
@@ -55,13 +55,16 @@ class DomainEstimate(LinearEstimate):
     omega: FloatArray | None = None
     cells: IntArray | None = None
 
+    def __repr__(self) -> str:
+        return super().__repr__().replace("LinearEstimate(", f"DomainEstimate({self.of}, ", 1)
+
     @cached_property
     def df(self) -> FloatArray:
-        return np.asarray(self.freedom)
+        return np.asarray(self.freedom)[()]
 
     @cached_property
     def se(self) -> FloatArray:
-        return np.asarray(math.sqrt(self.variance))
+        return np.asarray(math.sqrt(self.variance))[()]
 
     def signature(self, confidence: float = 0.95) -> str:
         used = self.bound.resolve(self, confidence)
@@ -541,15 +544,15 @@ class AffineEstimate(_Quantity):
 
     @property
     def value(self) -> FloatArray:
-        return np.asarray(self.shift + self.scale * self.base.value)
+        return np.asarray(self.shift + self.scale * self.base.value)[()]
 
     @property
     def se(self) -> FloatArray:
-        return np.asarray(abs(self.scale) * self.base.se)
+        return np.asarray(abs(self.scale) * self.base.se)[()]
 
     def interval(self, confidence: float = 0.95) -> Interval:
         low, high = (self.shift + self.scale * end for end in self.base.interval(confidence))
-        return Interval(np.asarray(min(low, high)), np.asarray(max(low, high)))
+        return Interval(min(low, high), max(low, high))
 
     def signature(self, confidence: float = 0.95) -> str:
         return _signed(self.base, self.of, confidence)
@@ -659,7 +662,7 @@ class QuantileEstimate(_Quantity):
     def se(self) -> FloatArray:
         """Standard error implied by the length of the 95% interval, as if normal (Woodruff)."""
         low, high = self.interval(0.95)
-        return np.asarray((high - low) / (2 * 1.959963984540054))
+        return np.asarray((high - low) / (2 * 1.959963984540054))[()]
 
     def interval(self, confidence: float = 0.95) -> Interval:
         return self.ends(check_confidence(confidence))
@@ -729,10 +732,10 @@ def quantile(
         low = first(lambda e: e.interval(confidence).high)
         high = first(lambda e: e.interval(confidence).low)
         ends = min(scores[low + 1], float(levels[at])), max(scores[high + 1], float(levels[at]))
-        return Interval(*map(np.asarray, ends))
+        return Interval(*map(np.float64, ends))
 
     base = share(at)
-    return QuantileEstimate(np.asarray(levels[at]), p, base, interval, _of(f"quantile {p:g}", base))
+    return QuantileEstimate(levels[at], p, base, interval, _of(f"quantile {p:g}", base))
 
 
 def mean_of(

@@ -49,10 +49,14 @@ class GapHandling:
 
 @dataclass(frozen=True)
 class Assumption:
-    """An assumption about existing labels: a sentence for readers and a code for signatures."""
+    """An assumption about existing labels: a sentence for readers and a code for signatures.
+
+    ``numbered`` says that the rows have no ids but their numbers, which mean nothing elsewhere.
+    """
 
     note: str
     code: str
+    numbered: bool = False
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,7 @@ class Sample:
 
         ``found`` is the result of `fewgold.chosen.read_labelled`.
         """
-        info = SampleInfo(chosen=Assumption(found.sentence, found.chosen.code))
+        info = SampleInfo(chosen=Assumption(found.sentence, found.chosen.code, found.numbered))
         return cls(found.pool, found.rows, found.design, info=info), found.scores
 
     def to_frame(self) -> pd.DataFrame:

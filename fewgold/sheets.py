@@ -680,9 +680,9 @@ def read_partial(
     for name in [id, *columns]:
         if name not in frame.columns:
             option = "id" if name == id else "human"
+            told = repr(str(path)) if isinstance(path, str | Path) else "the sheet"
             raise DataError(
-                f"{str(path)!r} has no column {name!r}. It has "
-                f"{', '.join(map(str, frame.columns))}.",
+                f"{told} has no column {name!r}. It has {', '.join(map(str, frame.columns))}.",
                 hints={
                     "python": f"Name the right one with {option}=….",
                     "cli": f"Name the right one with --{option}.",

@@ -105,7 +105,7 @@ class Slices:
     def _repr_html_(self) -> str:
         """The slices in a notebook."""
         heads, rows = self.cells()
-        return html_table(repr(self), rows, heads, self.notes)
+        return html_table(repr(self), rows, heads, self._told)
 
     @property
     def too_few(self) -> tuple[str, ...]:
@@ -195,7 +195,8 @@ class Slices:
             )
             for r in [heads, *rows]
         ]
-        return "\n".join([f"by {self.by}", *(line.rstrip() for line in lines), *self.notes])
+        notes = (f"note: {note}" for note in self._told)
+        return "\n".join([f"by {self.by}", *(line.rstrip() for line in lines), *notes])
 
     def cells(
         self, confidence: float = 0.95, *, coarser: int = 0
@@ -233,6 +234,11 @@ class Slices:
                 line += [f"{row['shrunk']:.{digits}f}", span(row["shrunk_low"], row["shrunk_high"])]
             rows.append(line)
         return heads, rows
+
+    @property
+    def _told(self) -> list[str]:
+        """Remarks about the ratings, such as how labelled rows were chosen, and the slices."""
+        return list(dict.fromkeys([*self.whole.to_dict()["notes"], *self.notes]))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -289,7 +295,7 @@ def slices(
     Parameters
     ----------
     ratings
-        Of one study, in memory.
+        The ratings of one study, with the pool in memory.
     estimator
         The estimator for the whole pool. Its slopes are fitted to all ratings.
     by
@@ -298,7 +304,7 @@ def slices(
     weights
         (N,) weights of the segments within slices, as in `weighted_mean`.
     least
-        Fewest ratings for which a slice gets its own score: "too few".
+        Fewest ratings for which a slice gets its own score; slices with fewer are "too few".
     shrink
         Add scores shrunk towards the common mean of the slices (`shrunk`).
     correction

@@ -122,7 +122,7 @@ def test_002_overlap_counts_twice() -> None:
 
     300 items that both rated and 300 or no more of the metric; 4000 studies tell an sd to 1.1 %.
     """
-    for more, claimed in ((300, 0.91), (0, 0.84)):
+    for more, claimed in ((300, 0.895), (0, 0.826)):
         setting = Setting(alpha=0.6, rho=0.9, eta=0.9, human=300, metric=more)
         counts = setting._sampled(4000, rng=0)
         apart, sd_apart = moments(counts)
@@ -136,7 +136,7 @@ def test_002_overlap_counts_twice() -> None:
         )
         overlap, sd_overlap = moments(twice)
         assert sd_apart.mean() / apart.std() == pytest.approx(1, abs=0.045)
-        assert sd_overlap.mean() / overlap.std() == pytest.approx(claimed, abs=0.045)
+        assert sd_overlap.mean() / overlap.std() == pytest.approx(claimed, abs=0.04)
 
 
 def test_002_metrics_one_after_the_other() -> None:

@@ -21,6 +21,7 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.estimators import Mean
 from fewgold.judge import assess
 from fewgold.labels import looks_chosen
+from fewgold.planning import Goal, Outlook, plan
 
 RUN = CliRunner()
 
@@ -154,6 +155,12 @@ def test_all_dataframes_give_the_same() -> None:
     assert len({float(f.value) for f in found}) == 1
 
 
+def test_columns_may_have_numbers_for_names() -> None:
+    table = frame()[["judge", "human"]]
+    bare = fewgold.estimate_mean(table.set_axis([0, 1], axis=1), human=1, metrics=[0])
+    assert bare.value == fewgold.estimate_mean(table, human="human", metrics=["judge"]).value
+
+
 def test_the_assumption_is_told() -> None:
     made = fewgold.estimate_mean(frame(), human="human", metrics=["judge"], chosen="random")
     told = "the 80 labelled rows are taken to be a simple random sample of the 400 rows"
@@ -276,7 +283,7 @@ def test_a_conversation_labelled_in_part_waits_or_is_taken_as_chance() -> None:
     table.loc[table["conversation"] >= 20, "human"] = np.nan
     table.loc[table.index[table["conversation"] == 3][:1], "human"] = np.nan
     args = {"human": "human", "metrics": [], "chosen": "whole:conversation"}
-    with pytest.raises(DataError, match=r"1 of \d+ segments is unrated"):
+    with pytest.raises(DataError, match=r"1 of \d+ segments is unrated.*gaps='at-random'"):
         fewgold.estimate_mean(table, **args)
     made = fewgold.estimate_mean(table, **args, gaps="at-random")
     assert "treated as missing at random" in made.summary()
@@ -321,6 +328,22 @@ def test_designs_are_public() -> None:
     table = Mean().select(load_pool(), 5, rng=1).to_frame()
     assert list(table.columns) == ["id", "judge", "weight", "chance"]
     assert len(table) == 5
+
+
+def test_designs_take_labels() -> None:
+    numbered = Design.stratified([0, 1, 0], [30, 10])
+    labelled = Design.stratified(["de", "fr", "de"], {"de": 30, "fr": 10})
+    assert labelled.weights.tolist() == numbered.weights.tolist() == [0.375, 0.25, 0.375]
+    talks = Design.clusters(["x", "y", "x"], 10, 40)
+    assert talks.units is not None and talks.units.tolist() == [0, 1, 0]
+    assert talks.inclusion.tolist() == [0.2] * 3
+    for wrong in (
+        lambda: Design.simple(10, 9), lambda: Design.stratified([0, 0], [1]),
+        lambda: Design.stratified(["de", "is"], {"de": 30}), lambda: Design.of_chances([0.0], 9),
+        lambda: Design.clusters(["x", "y"], 1, 40),
+    ):  # fmt: skip
+        with pytest.raises(FewgoldError):
+            wrong()
 
 
 def load_pool() -> fewgold.Pool:
@@ -368,6 +391,21 @@ def test_the_story_of_a_messy_file(messy: Path) -> None:
     assert result["value"] == pytest.approx(float(same.value))
     told = RUN.invoke(app, words)
     assert "are taken to be a simple random sample" in " ".join(told.stdout.split())
+
+
+def test_a_plan_from_existing_labels(messy: Path) -> None:
+    """How many more labels are needed, from a table whose labels were chosen at random."""
+    asked = ["plan", "--half-width", "0.05", "--pilot", str(messy), "--human", "verdict"]
+    told = RUN.invoke(app, [*asked, "--chosen", "random", "--json"])
+    made = json.loads(told.stdout)
+    assert made["have"] == 120 and made["size"] == 600
+    ratings = Ratings.from_table(pd.read_csv(messy), human="verdict")
+    wanted = plan(Goal(half_width=0.05), Outlook.from_pilot(ratings))
+    assert [row["n"] for row in made["strategies"]] == wanted.to_frame()["n"].tolist()
+    assert next(row["more"] for row in made["strategies"]) == wanted.to_frame()["n"][0] - 120
+    assert "--chosen random" in RUN.invoke(app, asked).output
+    alone = RUN.invoke(app, ["plan", "--half-width", "1", "--sd", "2", "--chosen", "random"])
+    assert alone.exit_code == 2
 
 
 def test_labels_in_a_file_of_their_own(messy: Path, tmp_path: Path) -> None:

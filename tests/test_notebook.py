@@ -9,11 +9,15 @@ import pandas as pd
 
 from fewgold.bounds import Hoeffding
 from fewgold.comparison import compare
+from fewgold.criteria import from_table
 from fewgold.datasets import load_demo
 from fewgold.estimators import Mean, Ridge
 from fewgold.pool import Pool
+from fewgold.quantities import quantile, ratio, total, weighted_mean
 from fewgold.registry import estimator
+from fewgold.sample import Ratings
 from fewgold.samplers import SimpleRandom
+from fewgold.slices import slices
 
 HOSTILE = "<script>alert('&\"')</script>"
 
@@ -93,3 +97,31 @@ def test_a_posterior_says_once_what_it_is_from() -> None:
     low, high = made.interval()
     assert f"95% {low:.4f} to {high:.4f}" in repr(made)
     assert "80 of 1418 segments" in Cells(made._repr_html_()).texts
+
+
+def test_single_results_are_floats_with_a_short_repr() -> None:
+    pool, gold = load_demo()
+    ratings = Mean().select(pool, 60, rng=1)
+    made = ratings.rate(gold[ratings.indices], limits=(0, 25))
+    words = pool.metrics["words"]
+    found = {
+        "quantile 0.5": quantile(made, Ridge(), 0.5), "total": total(made, Ridge()),
+        "ratio": ratio(made, Ridge(), words), "weighted mean": weighted_mean(made, Ridge(), words),
+    }  # fmt: skip
+    for name, one in found.items():
+        for number in (one.value, one.se, *one.interval()):
+            assert isinstance(number, float), name
+        assert name in repr(one) and "95%" in repr(one) and len(repr(one)) < 120
+
+
+def test_slices_and_criteria_state_how_rows_were_chosen() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"judge": rng.normal(size=300), "site": rng.choice(["a", "b"], 300)})
+    for name in ("human", "other"):
+        frame[name] = np.where(np.arange(300) < 100, frame["judge"] + rng.normal(size=300), None)
+    told = "the 100 labelled rows are taken to be a simple random sample of the 300 rows"
+    ratings = Ratings.from_table(frame, human="human", metrics=["judge"], texts=["site"])
+    parts = slices(ratings, Ridge(), by="site")
+    both = from_table(frame, ["human", "other"], metrics=["judge"]).estimate()
+    for thing in (parts, both):
+        assert told in thing._repr_html_() and f"note: {told}" in thing.summary()

@@ -359,7 +359,7 @@ def _set(frame: pd.DataFrame, value: str, row: int = 0) -> pd.DataFrame:
         (lambda f: _set(f, "inf"), "no number"),
         (lambda f: _set(f, "1_000"), "no number"),
         (lambda f: f.drop(columns="score"), "no column 'score'. It has id, document, source"),
-        (lambda f: f.drop(columns="id"), "no column 'id'.*--id"),
+        (lambda f: f.drop(columns="id"), "no column 'id'.*id=…"),
     ],
 )
 def test_ratings_that_are_refused(rated: tuple[Path, Sample], change: Any, message: str) -> None:
@@ -367,6 +367,21 @@ def test_ratings_that_are_refused(rated: tuple[Path, Sample], change: Any, messa
     _edit(path, change)
     with pytest.raises(DataError, match=message):
         sheets.read_ratings(path, sample)
+
+
+def test_errors_name_arguments_in_python_and_options_on_the_command_line(
+    rated: tuple[Path, Sample],
+) -> None:
+    path, sample = rated
+    for source, told in [(path, repr(str(path))), (pd.read_csv(path, dtype=str), "the sheet")]:
+        with pytest.raises(DataError, match=r"has no column 'nix'.* with human=…") as caught:
+            sheets.read_ratings(source, sample, score="nix")
+        assert caught.value.message_for("cli").startswith(f"{told} has no column 'nix'. It has id,")
+        assert caught.value.message_for("cli").endswith("Name the right one with --human.")
+    _edit(path, lambda frame: frame.drop(index=0))
+    with pytest.raises(DataError, match=r"see fewgold\.missing") as caught:
+        sheets.read_ratings(path, sample)
+    assert "--" not in str(caught.value) and "--gaps" in caught.value.message_for("cli")
 
 
 def test_spreadsheets_of_other_countries(
@@ -506,7 +521,7 @@ def test_the_pool_is_found_again(table: pd.DataFrame, pool: Pool, tmp_path: Path
     side = save(draw(pool), tmp_path / "a.csv", pool_path=path)
     assert sheets.load_pool(side).fingerprint == pool.fingerprint
     moved = path.rename(tmp_path / "moved.csv")
-    with pytest.raises(DataError, match=r"no longer at .*--pool"):
+    with pytest.raises(DataError, match=r"no longer at .* with pool=…"):
         sheets.load_pool(side)
     assert sheets.load_pool(side, moved).fingerprint == pool.fingerprint
     side = save(draw(pool), tmp_path / "b.csv")

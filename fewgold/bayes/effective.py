@@ -132,8 +132,9 @@ def _design_effect(
 ) -> FloatArray:
     """The expected design effect of each draw: (...).
 
-    From squared influences under simple sampling within categories, residuals with their weights
-    within categories (1 on average) and their expected variances, each (..., n).
+    Computed from squared influences under simple sampling within categories, from residuals with
+    their weights within categories (1 on average), and from their expected variances, each (...,
+    n).
     """
     n = left.shape[-1]
     deviations = design.deviations(left[..., None, :])[..., 0, :]

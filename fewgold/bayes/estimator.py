@@ -149,8 +149,8 @@ def counted(ratings: Ratings, adequate: BoolArray, codes: IntArray, count: int) 
 def documents_of(ratings: Ratings) -> IntArray | None:
     """The document of every segment, if its own ratings decided how many more it got.
 
-    Not if a model of the metrics decided: there weights are better, since the number of ratings of
-    a document depends on its metrics, which depend on its rate.
+    Not if a model of the metrics decided: in that case weights are better, since the number of
+    ratings of a document depends on its metrics, which depend on its rate.
     """
     sample = ratings.sample
     design, pool, samplers = sample.design, sample.pool, sample.info.samplers
@@ -158,7 +158,7 @@ def documents_of(ratings: Ratings) -> IntArray | None:
         return None
     if not any("-incr-human" in s for s in samplers) or any("-incr-metrics" in s for s in samplers):
         return None
-    # With gaps, strata are numbered anew.
+    # With gaps, strata are renumbered.
     known = design.gaps or np.array_equal(pool.codes[sample.indices], design.strata)
     return pool.codes if known else None
 

@@ -468,7 +468,7 @@ class AlphaPosterior(Posterior):
         """P(ρ + η > 1): the probability that a 1 of the metric is evidence of an adequate item.
 
         Near 0, the metric points the wrong way: see `Counts.flipped`. Near ½, the ratings do not
-        tell. The posterior of α is right in either case.
+        show which way it points. The posterior of α is right in either case.
 
         Examples
         --------

@@ -27,7 +27,7 @@ class Priors:
         (a, b) of the Beta prior of α, the share of adequate items.
     rho, eta
         (a, b) of the Beta priors of ρ = P(metric 1 | adequate) and η = P(metric 0 | inadequate).
-        A number instead of a pair says that the rate is known; then both must be.
+        A number instead of a pair says that the rate is known; then both must be numbers.
 
     Notes
     -----

@@ -224,7 +224,7 @@ def by_quadrature(shape: Shapes) -> Panels:
 
 @lru_cache(maxsize=16)
 def _by_quadrature(*values: float) -> Panels:
-    """Cached, since the interval is usually computed after the moments."""
+    """`by_quadrature`, cached since the interval is usually computed after the moments."""
     shape = Shapes(*(np.array(x) for x in values))
 
     def exact(alpha: FloatArray, beta: FloatArray) -> FloatArray:
@@ -282,7 +282,11 @@ def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
             "metric that is wrong more often than a coin toss. If these are error rates, give 1 "
             "− rate. If the metric points the wrong way, exchange its 0 and 1 (rho becomes "
             "1 − rho, eta 1 − eta).",
-            hints={"python": "Counts.flipped() and Priors.flipped() do this."},
+            hints={
+                "python": "Counts.flipped() and Priors.flipped() do this.",
+                "cli": "",
+                "web": "",
+            },
         )
     never = "ones" if rho == 0 and eta == 1 else "zeros" if rho == 1 and eta == 0 else ""
     if never and np.any(shape.m if never == "ones" else shape.k):

@@ -602,8 +602,8 @@ def roc_table(
     cuts
         Fixed thresholds by metric, instead of chosen ones.
     per_system
-        Choose a threshold for each system that has items of both classes. By default all share
-        the one of all items together.
+        Choose a threshold for each system that has items of both classes. By default all share the
+        threshold of all items together.
     strict
         Only scores above the threshold are adequate (2022), not those equal to it (the thesis).
     orientation

@@ -100,8 +100,9 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     """The shape of estimates under any design, batch axes flattened.
 
     If groups have few units, deviations are taken from the mean of all units: within a pair they
-    are mirror images, which hides the skewness of the scores. With uneven weights they are not,
-    since differences between groups would then look like skewness of the error.
+    are mirror images, which hides the skewness of the scores. With uneven weights they are taken
+    from the means of the groups, since differences between groups would otherwise look like
+    skewness of the error.
     """
     design = estimate.design
     members, count = count_units(design)
@@ -138,9 +139,9 @@ def shape_of(estimate: LinearEstimate) -> Shape:
 def ratings_alone(estimate: LinearEstimate) -> tuple[FloatArray, FloatArray]:
     """Deviations of the ratings as if drawn one by one, and the design effect: (..., n) and (...).
 
-    The design effect is by how much documents or chunks that were drawn as a whole multiply the
-    variance, at most the ratings of one of them: n ratings are worth as many as n over the effect
-    that are drawn one by one (Kish 1965, Survey Sampling, section 8.2). It is 1 where no document
+    The design effect is the factor by which drawing documents or chunks as a whole multiplies the
+    variance, at most the number of ratings in one of them: n ratings are worth n over this factor
+    of ratings drawn one by one (Kish 1965, Survey Sampling, section 8.2). It is 1 where no document
     or chunk was drawn.
     """
     design = estimate.design

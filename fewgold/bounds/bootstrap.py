@@ -41,9 +41,9 @@ class Replicated(Bound):
     def _steps(self, confidence: float) -> list[tuple[float, int]]:
         """Confidences, each with a number of replicates, whose intervals are joined.
 
-        Higher confidences need more replicates to resolve their tails. These are other replicates,
-        so that an interval must also contain those with fewer replicates, as far as these resolve
-        the tails: otherwise it could be inside the interval of a lower confidence.
+        Higher confidences need more replicates to resolve their tails. They use different
+        replicates, so each interval must also contain those with fewer replicates, as far as these
+        resolve the tails: otherwise it could be inside the interval of a lower confidence.
         """
         needed = int(np.ceil(2 * _BEYOND / (1 - confidence) - 1e-6))
         if needed > max(_MOST, self.replicates):

@@ -156,6 +156,9 @@ class Finder:
             return place, OTHER
         return place, "" if place in self.sampled else UNSAMPLED
 
+    def _id_at(self, place: int) -> str:
+        return str(self.pool.ids[place])
+
     def _by_id(self, name: str) -> int | None:
         found = self._places.get(name)
         return self._places.get(name.strip()) if found is None else found
@@ -168,12 +171,15 @@ class Finder:
                 found = self._by_id(f"{rating.system}:{name}")
             return found, "" if found is not None else UNKNOWN
         keys = (SideKeys if self.sided else Keys)(len(self.pool), self.pool.fingerprint)
-        place = keys.find(name, lambda place: str(self.pool.ids[place]))
+        place = keys.find(name, self._id_at)
         if place is None:
             return None, FOREIGN
         # There is a key because spreadsheets may change ids. But an id that belongs to another
-        # segment means that rows were shifted against each other.
-        other = self._by_id(str(rating.details.get("id", "")))
+        # segment means that rows were shifted against each other. If ids could reveal the system,
+        # the key stands in their place, too.
+        told = str(rating.details.get("id", ""))
+        other = self._by_id(told)
+        other = keys.find(told, self._id_at) if other is None else other
         return place, "" if other in (None, place) else CONFLICT
 
 

@@ -140,6 +140,26 @@ def set_known(store: Store, answers: Mapping[str, tuple[float, float]]) -> int:
     return len(rows)
 
 
+def known(store: Store) -> dict[str, tuple[float, float]]:
+    """The segments with a known answer: by id, the lowest and highest right score."""
+    rows = store.database.execute(
+        "SELECT id, low, high FROM known JOIN segments ON segments.place = known.segment "
+        "ORDER BY known.segment"
+    )
+    return {id: (float(low), float(high)) for id, low, high in rows.fetchall()}
+
+
+def drop_known(store: Store, segment: str) -> bool:
+    """Forget the known answer to a segment; False if there is none. Answers of raters stay."""
+    with store.transaction() as database:
+        gone = database.execute(
+            "DELETE FROM known WHERE segment = (SELECT place FROM segments WHERE id = ?)",
+            (segment,),
+        ).rowcount
+        note(database, "known answer dropped", {"segment": segment})
+    return bool(gone)
+
+
 def results(store: Store) -> pd.DataFrame:
     """Every answered check: rater, kind, segment, score, expected score and distance.
 

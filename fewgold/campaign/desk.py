@@ -129,8 +129,8 @@ class Kept:
 class Progress:
     """Answers so far: of one rater, of all raters, and how many are wanted.
 
-    ``all`` leaves out answers from more raters than a segment should have, since they bring the end
-    no nearer.
+    ``all`` leaves out answers from more raters than a segment should have, since they do not bring
+    the end nearer.
     """
 
     own: int
@@ -319,8 +319,8 @@ class Desk:
         """Take back a rater's last answer from a page and give them its segment again; returns its
         key.
 
-        With ``answer``, the name of a form, only if that is the last one. None if there is nothing
-        to take back; earlier undos stay.
+        If ``answer``, the name of a form, is given, only if it is the last one. None if there is
+        nothing to take back; earlier undos stay.
         """
         with self.store.transaction() as database:
             row = database.execute(
@@ -444,7 +444,7 @@ class Desk:
         ]
 
     def hand_on(self, rater: str | None = None) -> int:
-        """Release at once what a rater, or anybody, was given and has not answered.
+        """Release the segments that a rater, or any rater, was given and has not answered.
 
         Returns the number of segments. If the first rater answers after all, both answers are
         stored.
@@ -548,7 +548,7 @@ def members(pool: Pool, place: int) -> list[int]:
 def tells(campaign: Campaign, label: str) -> bool:
     """Whether an id or document name could reveal the system.
 
-    With several systems any could, since the file may list one system after the other.
+    With several systems, any could, since the file may list one system after the other.
     """
     pool, system = campaign.pool, campaign.settings.system
     if pool._has_several_systems:

@@ -243,6 +243,4 @@ def parse_answer(store: Store, text: str) -> float:
         return float(told.replace(",", ".").replace("−", "-"))
     except ValueError:
         wanted = f"{named[0]}, {named[1]} or {sides.TIE}" if named else "a number"
-        raise FewgoldError(
-            f"the answer to a practice item must be {wanted}; got {told[:40]!r}."
-        ) from None
+        raise FewgoldError(f"the right answer must be {wanted}; got {told[:40]!r}.") from None

@@ -46,7 +46,7 @@ class Settings:
     limits
         Ends of the rating scale, such as ``(0, 100)``. Answers outside are rejected.
     tolerance
-        Half-width of the interval that is wanted.
+        Target half-width of the interval.
     confidence
         Confidence level of the intervals.
     bound

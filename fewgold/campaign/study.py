@@ -391,8 +391,8 @@ class Campaign:
         """Store the answers of a file in any format of `fewgold.formats`.
 
         ``by`` is the rater of answers that do not name one. Without it, sheets of two people who
-        did not write their names would count as two answers of one person. ``source`` is a name for
-        the file other than its own.
+        did not write their names would count as two answers of one person. ``source`` is a name to
+        record instead of the file's own.
         """
         criteria = self.settings.criteria
         reading = formats.read(path, format, names or Names(), criteria)
@@ -470,13 +470,15 @@ class Campaign:
         made = self._estimator(estimator)
         return found.estimate(made, gaps, target=target, confidence=level)
 
-    def ratings(self, gaps: str = "wait") -> Ratings:
-        """One score per sampled segment; ``at-random`` assumes that gaps are random."""
+    def ratings(self, gaps: str = "wait", criterion: str | None = None) -> Ratings:
+        """One score per sampled segment; ``at-random`` assumes that gaps are random.
+
+        Of several criteria the first one, unless ``criterion`` names another.
+        """
         if gaps not in ("wait", "at-random"):
             raise FewgoldError(f"gaps must be wait or at-random to get ratings; got {gaps!r}.")
-        if self.systems and self.settings.shared:
-            return systems.joint_ratings(self)
-        return self._partial().complete() if gaps == "wait" else self._partial().at_random()
+        partial = self._partial(criterion=criterion)
+        return partial.complete() if gaps == "wait" else partial.at_random()
 
     def estimate(
         self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
@@ -540,8 +542,8 @@ class Campaign:
     def set_known(self, answers: Mapping[str, float | tuple[float, float]]) -> int:
         """Set the right answers to some segments, which raters get as attention checks.
 
-        By id, a score or the lowest and highest right score. Checks are handed out if
-        ``check_every`` is set, and never enter the estimate.
+        ``answers`` has for each id the right score, or the lowest and highest one. Checks are
+        handed out if ``check_every`` is set, and never enter the estimate.
         """
         both = {
             id: (told, told) if isinstance(told, int | float) else told
@@ -631,9 +633,10 @@ def _drawn(
         sample = sampler.draw_meanwhile(campaign.sample, campaign.scores(), count, rng=seed)
     else:
         if campaign.waves:  # only strategies that learn look at the scores
-            learns = sampler._learns
-            before = campaign.sample
-            given = campaign.ratings() if learns else Ratings(before, np.zeros(before.n))
+            if not sampler._learns:
+                given = Ratings(campaign.sample, np.zeros(campaign.sample.n))
+            else:
+                given = systems.joint_ratings(campaign) if campaign.systems else campaign.ratings()
         sample = campaign._strategy.select(pool, budget, given=given, rng=seed)
     # The joint sample does not depend on the scores of the new wave.
     return sample, sample.rate(np.zeros(sample.n)).sample
@@ -669,7 +672,7 @@ def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
         chosen.estimate(sample.rate(scores, limits=settings.limits)).interval(settings.confidence)
     except DesignError as error:
         raise FewgoldError(
-            f"the bound {settings.bound} does not go with {settings.strategy}: {error.message}",
+            f"the bound {settings.bound} cannot be used with {settings.strategy}: {error.message}",
             hints=error.hints,
         ) from None
 

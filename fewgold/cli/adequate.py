@@ -251,7 +251,8 @@ def _show_alpha(
     out.print(f"[bold]{what}[/bold]" + (f", with {metric}" if metric else ""))
     out.print()
     interval = f"{100 * level:.6g}% interval"
-    shown = table("", "items", "rated", "people", "metric", "corrected", interval, "ρ", "η")
+    heads = ("", "items", "rated", "people", "metric", "corrected", interval, "ρ", "η")
+    shown = table(*heads, wrap=1)
     for row in frame.to_dict("records"):
         digits = min(decimals(row["sd"]) - 1, 4)
         shown.add_row(

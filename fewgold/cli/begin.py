@@ -46,7 +46,7 @@ def demo(
         None, "NAME", "How to choose and estimate. Default: the recommended strategy."
     ),
     seed: options.SeedOfDraws = 1,
-    draws: int = option(2000, "D", "Studies to simulate.", min=2),
+    draws: int = option(2000, "D", "Number of simulated studies.", min=2),
     save: str | None = option(
         None,
         "FOLDER",

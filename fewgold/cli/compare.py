@@ -74,7 +74,9 @@ def compare(
     ),
     waves: int | None = option(None, "K", "In a campaign: use only the first K waves.", min=1),
     pool: str | None = option(None, "POOL", "New path of the pool, if it has moved.", panel=_SHEET),
-    design: str | None = option(None, "FILE", "The design file, if not next to it.", panel=_SHEET),
+    design: str | None = option(
+        None, "FILE", "The .design.json file, if it is not next to the sheet.", panel=_SHEET
+    ),
     target: Annotated[
         options.Target | None,
         described(
@@ -416,9 +418,6 @@ def _labelled(
     for name, part in found.table.groupby(found.table[system].astype(str), sort=False):
         own = read_labelled(part, **told)
         sample, scores = Sample.labelled(own)
-        if own.numbered:  # rows of different systems are different segments
-            ids = np.array([f"{name}:{i}" for i in sample.pool.ids])
-            sample = replace(sample, pool=replace(sample.pool, ids=ids))
         samples[str(name)] = Ratings(sample, scores, as_limits(settings["limits"]))
     first, *others = samples.values()
     shared = found.id is not None and all(

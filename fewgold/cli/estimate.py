@@ -59,7 +59,7 @@ def estimate(
     adequate: str | None = option(
         None,
         "CUT",
-        "Estimate the share of segments with scores such as '>=4'.",
+        "Estimate the share of segments whose score meets CUT, such as '>=4'.",
         "--share",
         "--adequate",
     ),

@@ -173,6 +173,7 @@ def export(
         )
     check_target(out, to, force)
     with Campaign(campaign) as study:
+        items = "outputs" if study.systems else "segments"
         if tasks:
             count = write_tasks(study, out, to, what, context, quiet, parse.names(raters))
         elif what == "ratings":
@@ -187,7 +188,7 @@ def export(
         else:
             count = _write_table(study, out, what)
     record = {"campaign": campaign, "file": out, "what": what, "count": count}
-    told = f"[bold]Wrote {count} {'segments to rate' if tasks else what}[/bold] to {escape(out)}."
+    told = f"[bold]Wrote {count} {f'{items} to rate' if tasks else what}[/bold] to {escape(out)}."
     if tasks:
         told += "\n\nWhen answers arrive, all or some of them:\n"
         told += f"  [green]fewgold import {quoted(campaign)} ANSWERS[/green]"

@@ -62,7 +62,7 @@ def gate(
     adequate: str | None = option(
         None,
         "CUT",
-        "Test the share of segments with scores such as '>=4'.",
+        "Test the share of segments whose score meets CUT, such as '>=4'.",
         "--share",
         "--adequate",
     ),

@@ -35,7 +35,9 @@ def judge(
         "--judge",
     ),
     human: str | None = option(
-        None, "COLUMN", "Column of human scores (empty where nobody rated)."
+        None,
+        "COLUMN",
+        "Column of human scores (empty where nobody rated); in a campaign a criterion.",
     ),
     adequate: str | None = option(None, "CUT", "Human scores that count as good, such as '>=4'."),
     threshold: str | None = option(
@@ -89,7 +91,7 @@ def judge(
     gaps: str = option(
         "wait",
         "HOW",
-        "If some chosen segments have no answer: wait (refuse to estimate) or at-random (assume "
+        "If chosen segments have no answer: wait (refuse to estimate) or at-random (assume that "
         "they are missing at random).",
     ),
     limits: options.ScaleEnds = None,
@@ -149,11 +151,14 @@ def judge(
     if input.is_campaign(file):
         from fewgold.campaign import Campaign
 
-        own = {"--pool": pool, "--design": design, "--human": human, "--document": document}
-        options.refuse_for_campaign(own | of_table | {"--limits": limits})
+        own = {"--pool": pool, "--design": design, "--document": document, "--limits": limits}
         with Campaign(file) as whole:
             campaign = whole if system is None else whole.of(system)
-            ratings = campaign.ratings(gaps)
+            criteria = [criterion.name for criterion in campaign.settings.criteria]
+            options.refuse_for_campaign(own | of_table | ({} if criteria else {"--human": human}))
+            ratings = campaign.ratings(gaps, human)
+            if criteria and human is None:
+                note(f"people: the scores of {criteria[0]}; --human names another criterion", quiet)
             told["columns"] = campaign.labels
             found = assess(ratings if good is None else ratings.cut(good), names, **told)
     elif system is not None:

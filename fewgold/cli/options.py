@@ -65,7 +65,10 @@ Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted 
 # What the columns of a table mean
 COLUMNS = "What the columns mean"
 
-Id = Annotated[str | None, described("COLUMN", "Column of segment ids.", panel=COLUMNS)]
+Id = Annotated[
+    str | None,
+    described("COLUMN", "Column of segment ids, or two such as document,number.", panel=COLUMNS),
+]
 Document = Annotated[str | None, described("COLUMN", "Column of document names.", panel=COLUMNS)]
 Metrics = Annotated[
     str | None, described("A,B,…", "Metric columns ('none' to use none).", panel=COLUMNS)

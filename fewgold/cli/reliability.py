@@ -76,7 +76,7 @@ def reliability(
         0.0001, "E", "Slope below which the curve counts as flat: this defines x_max."
     ),
     drop_gaps: bool = flag(False, "--drop-gaps", "Leave out segments without a score."),
-    confidence: str = option("0.95", "P", "Confidence level of the intervals."),
+    confidence: str = option("0.95", "LEVEL", "Confidence level of the intervals."),
     half_width: float | None = option(
         None,
         "H",
@@ -106,9 +106,9 @@ def reliability(
     """Show how a score stabilises as documents are added.
 
     For 1, 2, 3, … documents: how much the score varies, and how often systems are
-    ranked as by all documents. A fitted curve shows from where on more documents
-    help less (x_min) and hardly at all (x_max). --half-width finds how many are
-    enough.
+    ranked as by all documents. A fitted curve shows where more documents begin to
+    help less (x_min) and where they hardly help (x_max). --half-width finds how many
+    are enough.
 
     Example: [bold]fewgold reliability rated.csv --score mqm --half-width 0.3[/bold]
     """

@@ -32,13 +32,13 @@ def report(
     gaps: str = option(
         "wait",
         "HOW",
-        "If some chosen segments have no answer: wait (refuse to estimate) or at-random (assume "
+        "If chosen segments have no answer: wait (refuse to estimate) or at-random (assume that "
         "they are missing at random).",
     ),
     estimator: options.Estimator = None,
     confidence: options.Confidence = None,
     adequate: str | None = option(
-        None, "CUT", "Report the share of segments with scores such as '<=0'."
+        None, "CUT", "Report the share of segments whose score meets CUT, such as '<=0'."
     ),
     limits: str | None = option(
         None, "LOW,HIGH", "Lowest and highest rating, such as 1,5 or mqm (of a sheet)."
@@ -169,7 +169,7 @@ def _beside(
     made: StudyReport | ComparisonReport, asked: slices.Asked, words: list[str], file: str, id: str,
     study: rated_study.RatedStudy, gaps: str,
 ) -> StudyReport:  # fmt: skip
-    """The report, with scores by slice, with other weights, and of all criteria.
+    """Add scores by slice, scores with other weights, and those of all criteria to the report.
 
     ``words`` are the options that reproduce the numbers, if the report does not know them.
     """
@@ -186,7 +186,8 @@ def _beside(
             study.estimator, gaps, target=made.study.target,
             confidence=made.study.confidence,
         )  # fmt: skip
-        made = replace(made, criteria=side)
+        context = {"score": study.criteria.criteria[0].name, **made.study.context}
+        made = replace(made, criteria=side, study=replace(made.study, context=context))
     if not asked:
         return made
     ratings, chosen, target = made.study.ratings, made.study.estimator, made.study.target

@@ -44,7 +44,7 @@ def reproduce(
     demo: bool = flag(False, "--demo", "Use the built-in synthetic data."),
     out: options.Folder = None,
     resume: options.Resume = False,
-    n_jobs: int | None = option(None, "J", "Number of processes (-1: all cores)."),
+    n_jobs: int | None = option(None, "J", "Number of processes; -1 for all cores."),
     seed: options.SeedOfDraws = 0,
     fail: bool = flag(
         False,

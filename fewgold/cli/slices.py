@@ -68,7 +68,7 @@ Ratio = Annotated[
 ]
 Forest = Annotated[
     Path | None,
-    described("FILE", "Draw the slices: .png, .svg or .pdf.", "--plot", panel=SLICES),
+    described("FILE", "Save a plot of the slices: .png, .svg or .pdf.", "--plot", panel=SLICES),
 ]
 
 

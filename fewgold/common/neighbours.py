@@ -149,7 +149,7 @@ class Neighbours:
     """The k nearest rated segments of every segment, for a batch of studies.
 
     A new rating is compared with each segment's farthest neighbour so far, and only segments to
-    which it is nearer are updated: N comparisons per rating, and ever fewer changes.
+    which it is nearer are updated: N comparisons per rating, and fewer and fewer changes.
     """
 
     def __init__(self, points: FloatArray, k: int, draws: int) -> None:

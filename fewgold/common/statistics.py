@@ -99,8 +99,8 @@ def correlation(x: FloatArray, y: FloatArray) -> float:
 def padded_share(hits: BoolArray | FloatArray) -> tuple[float, float]:
     """Share of hits among all draws, and its Monte-Carlo standard error.
 
-    For the error, two hits and two misses are added (Agresti and Coull 1998), so that 100 of 100
-    also has one.
+    For the error, two hits and two misses are added (Agresti and Coull 1998), so that 100 hits of
+    100 have an error too.
     """
     draws, count = hits.size, float(hits.sum())
     p = (count + 2) / (draws + 4)

@@ -235,7 +235,7 @@ def html_table(
 
 
 def _cells(row: Sequence[object], numbers: bool) -> str:
-    side = "right" if numbers else "left"
+    side = "right;white-space:nowrap" if numbers else "left"
     first = f'<th scope="row" style="{_CELL.format(side="left")}">{escape(str(row[0]))}</th>'
     rest = (f'<td style="{_CELL.format(side=side)}">{escape(str(cell))}</td>' for cell in row[1:])
     return first + "".join(rest)

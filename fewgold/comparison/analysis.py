@@ -242,6 +242,15 @@ def compare(
     )
 
 
+def _with_own_ids(name: str, ratings: Ratings) -> Ratings:
+    """The ratings, whose rows are not those of another table if they only have numbers as ids."""
+    sample = ratings.sample
+    if sample.info.chosen is None or not sample.info.chosen.numbered:
+        return ratings
+    ids = np.array([f"{name}:{i}" for i in sample.pool.ids])
+    return replace(ratings, sample=replace(sample, pool=replace(sample.pool, ids=ids)))
+
+
 def compare_samples(
     samples: Mapping[str, Ratings],
     *,
@@ -253,7 +262,8 @@ def compare_samples(
 
     Each score is adjusted by the metrics of its own pool (`Ridge`). Segments are identified by
     their ids: those rated for two systems count as pairs, the others as independent draws. Systems
-    on different outputs, such as two versions of a product on different traffic, share none.
+    on different outputs, such as two versions of a product on different traffic, share none, and
+    neither do tables without ids.
 
     Parameters
     ----------
@@ -283,6 +293,7 @@ def compare_samples(
                 f"the system {name!r} needs one sample with two or more ratings; got scores of "
                 f"shape {ratings.scores.shape}."
             )
+    samples = {name: _with_own_ids(name, ratings) for name, ratings in samples.items()}
     every = list(samples.values())
     scales = {ratings.limits for ratings in every}
     if len(scales) > 1:

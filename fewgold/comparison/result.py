@@ -194,7 +194,12 @@ class Comparison:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The notes, and warnings that follow from the results."""
-        told = (note for e in self.estimates for note in e.ratings.warnings)
+        each = [e.ratings.warnings for e in self.estimates]
+        told = (
+            note if all(note in other for other in each) else f"{name}: {note}"
+            for name, own in zip(self.systems, each, strict=True)
+            for note in own
+        )
         found = list(dict.fromkeys((*self.notes, *told)))
         sign = -1 if self.higher_is_better else 1
         scores = sign * np.array([float(self.estimates[k].value) for k in self._order])

@@ -219,8 +219,8 @@ def compare_by(
         A dataframe as in `compare`, or the ratings of each system by name as in `compare_samples`.
     by
         Column of the slices, or several to cross them. A segment is in one slice, whatever the
-        system. For samples, a text column of their pools, ``"document"`` or ``"system"``; or for
-        each system by its name what `fewgold.slices.slices` takes.
+        system. For samples, a text column of their pools, ``"document"`` or ``"system"``; or a
+        mapping from each system to what `fewgold.slices.slices` takes.
     least
         Fewest rated segments (of each system, for samples) for which a slice is compared.
     options

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold import registry
+from fewgold.common.arrays import codes_of
 from fewgold.doctor.findings import Command, Finding, Support, finding, plural, some
 from fewgold.doctor.identity import TINY, keys
 from fewgold.doctor.scores import (
@@ -115,7 +116,7 @@ def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:
 def _strategies(fit: Able) -> list[Support]:
     pool = fit.pool
     if pool is None:
-        return [Support("strategies", False, "not until the errors above are fixed")]
+        return [Support("strategies", False, "not until the problems above are solved")]
     names = registry.strategy_names(pool)
     text = f"{len(names)} usual ones; recommended: {registry.recommended(pool)}"
     if fit.crossed:
@@ -283,7 +284,7 @@ def _studies(seen: Seen, fit: Able) -> list[Support]:
             "no scores, neither human nor automatic": not (fit.rated or seen.usable_metrics),
         }),
         _unless("stopping", stop, {
-            "not until the errors above are fixed": fit.pool is None,
+            "not until the problems above are solved": fit.pool is None,
             "one system at a time: keep only its rows": fit.crossed,
         }),
     ]  # fmt: skip
@@ -378,8 +379,23 @@ def label_findings(seen: Seen, fit: Able) -> list[Finding]:
 def _estimate(seen: Seen) -> Command:
     named = f" --metrics {shlex.quote(','.join(seen.usable_metrics) or 'none')}"
     metrics = named if seen.leaks or "metrics" in seen.told else ""
-    text = f"fewgold estimate {_file(seen)}{_human(seen)} --chosen random{metrics}"
-    return Command(text, "the score of all rows, if the labelled ones were chosen at random")
+    chosen, which = "random", "the labelled ones"
+    if _whole_documents(seen):
+        chosen, which = f"whole:{seen.document}", f"the labelled values of {seen.document}"
+    text = f"fewgold estimate {_file(seen)}{_human(seen)} --chosen {shlex.quote(chosen)}{metrics}"
+    return Command(text, f"the score of all rows, if {which} were chosen at random")
+
+
+def _whole_documents(seen: Seen) -> bool:
+    """Whether several documents are labelled in full, and no others even in part."""
+    if seen.document is None:
+        return False
+    labelled = np.isfinite(seen.scores())
+    codes = codes_of(np.array(seen.labels(seen.document)))
+    count = np.bincount(codes)
+    done = np.bincount(codes, labelled)
+    full = (done == count).sum()
+    return bool(2 <= full < count.size < seen.rows and ((done == 0) | (done == count)).all())
 
 
 # Words in the names of columns with the time of an output; the fewest batches, and mean ratings per

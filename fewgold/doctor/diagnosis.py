@@ -51,7 +51,7 @@ from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.formats import logs
 from fewgold.formats.logs import LogFormat
 from fewgold.io import TableFile
-from fewgold.io.columns import TEXT_NAMES, nested_paths
+from fewgold.io.columns import TEXT_NAMES, joined_id, nested_paths
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -212,7 +212,7 @@ def examine_table(
         findings.append(unreadable(error))
         return Diagnosis(path, "table", title, {"columns": list(file.header)}, tuple(findings))
     told = [*human, *spoken(given or {})]
-    frame = _with(frame, told)
+    frame = _with(frame, told, (given or {}).get("id"))
     if inner := [] if told else nested_paths(frame):
         findings.append(finding("nested-fields", some(inner, 8), path=inner[0]))
     if not told and has_keys(frame) and (form := formats.recognise(path)) is not None:
@@ -220,9 +220,9 @@ def examine_table(
     return _diagnose(path, title, see(path, frame, human, given), findings)
 
 
-def _with(frame: Any, told: Sequence[str]) -> Any:
+def _with(frame: Any, told: Sequence[str], id: str | None) -> Any:
     """The table with the columns named by the user; an error if one is missing."""
-    frame = io.with_paths(frame, told)
+    frame = io.with_paths(joined_id(frame, id), told)
     for name in told:
         if name not in frame.columns:
             raise UnknownNameError("column", name, list(frame.columns))
@@ -248,7 +248,7 @@ def examine_tree(
         with suppress(FewgoldError):
             found = formats.rated_table(path)
             assert found is not None
-            frame = _with(found.frame, [*human, *spoken(given)])
+            frame = _with(found.frame, [*human, *spoken(given)], given.get("id"))
             title = f"test set in the format of {form.title}"
             return replace(_diagnose(path, title, see(path, frame, human, given), []), kind="tree")
     return examine_answers(path, form)
@@ -268,7 +268,8 @@ def examine_log(
         log = logs.read(path, form.name)
     except DataError as error:
         return Diagnosis(path, "log", title, findings=(unreadable(error),))
-    frame = _with(log.frame(), [*human, *spoken(given or {})])
+    named_id = (given or {}).get("id")
+    frame = _with(log.frame(), [*human, *spoken(given or {})], named_id)
     said = [finding("log", text) for text in log.sentences[1:]]
     if named and logs.recognise(path) is not form:
         out = out_name(path, "-table.csv")

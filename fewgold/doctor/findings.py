@@ -258,7 +258,7 @@ def unreadable(error: FewgoldError) -> Finding:
     return finding("unreadable", why=error.message_for("cli"))
 
 
-_BEFORE_SPREADSHEET = "Use the file from before the spreadsheet, and import the column as text."
+_BEFORE_SPREADSHEET = "Use the original file, and import the column as text."
 
 TEXTS = {
     # Files
@@ -274,8 +274,9 @@ TEXTS = {
         "Not used here."),
     # Ids, systems and documents
     "no-ids": _Said("error", "no column identifies the segments",
-        "If each row is a segment, add a column “id” (the command below numbers the rows). If a "
-        "column identifies them, name it with --id; rows of several systems also need --system."),
+        "If a column identifies them, name it with --id; if two do together, name both, as in "
+        "--id document,number. Otherwise add a column “id” (the command below numbers the rows). "
+        "Rows of several systems also need --system."),
     "ids-elsewhere": _Said("note",
         "no column is called id, but “{name}” identifies each segment{each}",
         "The commands use it too; to be sure, name it: --id {quoted}."),
@@ -306,7 +307,8 @@ TEXTS = {
     "duplicate-rows": _Said("error",
         "{head}: {n:row} duplicated entirely", "Remove the duplicates."),
     "ids-by-document": _Said("error", "{head}: they start again in each document",
-        "Combine document and segment into ids; the command below does this."),
+        "Name both columns, as in --id document,segment, or combine them into one; the command "
+        "below does this."),
     "duplicate-ids": _Said("error", "{head}",
         "Are there several systems or raters? Then a column must identify them (system, rater). "
         "Otherwise keep one row of each."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ _FORMULA = re.compile(r"\s*(=\s*[A-Za-z(+\-\"]|@[A-Z]+\(|[+-][A-Z]+[0-9]*\()")
 def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: str) -> str | None:
     """Python that writes the table with decimal points, if its commas are decimal commas.
 
-    None where no column has any, or one also has commas between thousands, as ``1,234.5``.
+    None if no column has decimal commas, or if one also has commas between thousands (``1,234.5``).
     """
     found = [c for c in columns if "decimal-comma" in c.odd]
     cells = [str(frame[c.name].iloc[p]).strip() for c in found for p in c.odd["decimal-comma"]]
@@ -328,7 +329,7 @@ def human_findings(seen: Seen) -> Iterator[Finding]:
     yield from _words(seen)
     unknown = [n for n, sign in orientations(seen).items() if sign is None and n not in seen.leaks]
     if maybe := [n for n in unknown if _maybe_human(seen.cells[n])]:
-        yield finding("maybe-human", some(maybe), n=len(maybe), name=maybe[0])
+        yield finding("maybe-human", some(maybe), n=len(maybe), name=shlex.quote(maybe[0]))
     for name in seen.human:
         column = seen.cells[name]
         known = column.values[column.finite]

@@ -87,7 +87,7 @@ class Argilla(Format):
 
     The key of a segment is the ``id`` of its record; texts and context are fields. The settings of
     the dataset (fields and question) are written to ``tasks.settings.json``, for
-    ``rg.Settings.from_json``. Argilla's rating questions reach from 0 to 10, so a longer or a finer
+    ``rg.Settings.from_json``. Argilla's rating questions go from 0 to 10, so a longer or a finer
     scale is asked for as text.
 
     A **row** is a response to the question, or a record that has none. Responses are read as

@@ -61,7 +61,7 @@ class Keys:
     size
         Segments of the pool.
     fingerprint
-        Of the pool.
+        Fingerprint of the pool.
 
     >>> keys = Keys(1000, "9f2c11")
     >>> keys.of(12, "doc3:7"), keys.find("fg-525-xvrmuw", {12: "doc3:7"}.get)
@@ -317,7 +317,7 @@ class Segment:
     texts
         What to show, by name, such as ``{"source": …, "output": …}``.
     document
-        The document it belongs to, or an empty string. Those of two systems have two names.
+        The document it belongs to, or an empty string. Its name differs between systems.
     position
         Its position within the document, from 1; without a document, its position in the list.
     rate
@@ -458,7 +458,7 @@ class Rating:
     rater
         Who gave it, or an empty string.
     time
-        When, as the file writes it, or an empty string.
+        When it was given, as the file writes it, or an empty string.
     system
         The system that made the output, where the file tells.
     answer

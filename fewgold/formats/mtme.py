@@ -544,7 +544,7 @@ class MtMetricsEval(Format):
     """A folder ``sources, documents, system-outputs, human-scores, metric-scores``.
 
     ``read`` takes the human scores of segments: those in ``human-scores/PAIR.NAME.seg.score``, or
-    the errors that raters marked in ``PAIR.NAME.seg.rating``, weighed as in MQM. If there are
+    the errors that raters marked in ``PAIR.NAME.seg.rating``, weighted as in MQM. If there are
     several, ``names.score`` selects one, as ``NAME`` or ``PAIR.NAME``; a single file of the folder
     can also be read. Segments are named by their number from 1, or by the key in
     ``metadata/PAIR/SYSTEM.jsonl`` if they were exported with one. Signs are as in the file.

@@ -459,9 +459,12 @@ def roles(
         raise DataError(
             "cannot tell which column holds the ids.",
             hints={
-                "python": f"Name it with id=…: {listing}.",
-                "cli": f"Name it with --id: {listing}.",
-                "web": f"Choose it: {listing}.",
+                "python": f"Name it with id=…: {listing}. If none does, number the rows first: "
+                "frame.insert(0, 'id', range(len(frame))).",
+                "cli": "Name it with --id, or two that tell rows apart (--id a,b): "
+                f"{listing}. If none does, number the rows first: fewgold doctor prints a command "
+                "for that.",
+                "web": f"Choose it: {listing}. If none does, number the rows first.",
             },
         )
     take("document", guess_column(free(), DOCUMENT_NAMES))
@@ -470,7 +473,8 @@ def roles(
     if price is not None and cells[price].finite.all() and (cells[price].values > 0).all():
         take("cost", price)  # only of positive numbers: a guess must not end in an error
     if "texts" not in listed and "texts" not in banned:
-        listed["texts"] = [n for n in free() if plain(n) in TEXT_NAMES]
+        shown = [n for n in free() if plain(n) in TEXT_NAMES]
+        listed["texts"] = sorted(shown, key=lambda n: plain(n) in OUTPUT_NAMES)  # prompts first
         if listed["texts"]:
             guessed["texts"] = ", ".join(listed["texts"])
     taken |= set(listed.get("texts", ()))
@@ -875,8 +879,8 @@ def once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
 def other_texts(found: Roles) -> tuple[str, ...]:
     """Text columns with other names; raters see them only if the user says so.
 
-    Running text is text. Two or three words may be a category, unless they differ between rows and
-    raters would otherwise see inputs but no outputs. References are not for raters.
+    Running text counts as text. Two or three words may be a category, unless they differ between
+    rows and raters would otherwise see inputs but no outputs. References are not for raters.
     """
     short = bool(found.texts)
     if found.texts and not only_inputs(found.texts):

@@ -558,7 +558,7 @@ def _records(
 ) -> Iterator[tuple[int, int, list[str] | None]]:
     """Records of text with quotes: (first line, line after the last, cells); None for broken cells.
 
-    After a broken record reading continues with the next line, so that an unclosed quote costs one
+    After a broken record, reading continues with the next line, so that an unclosed quote costs one
     row and not the rest of the file.
     """
     before = csv.field_size_limit(_LONGEST_CELL)

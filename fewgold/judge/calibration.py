@@ -111,8 +111,8 @@ def _bessel(of: Paired, member: BoolArray) -> FloatArray:
 def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArray) -> FloatArray:
     """A lower limit for the variance (..., K) of a gap, for bins whose few ratings agree.
 
-    It is at least that of a bin with one more rating: a quarter from even odds and the rest as in
-    the ratings of all bins.
+    It is the variance in a bin with one more rating, which is a quarter even odds and otherwise
+    like the ratings of all bins.
     """
     squares = np.square(mass).sum(-1)
     fpc = np.square(mass * of.design._root_fpc[..., None, :]).sum(-1)

@@ -50,7 +50,7 @@ class Paired:
     design
         How the segments were drawn.
     judge_mean
-        Mean of the judge over the whole pool, or over the slice of it.
+        Mean of the judge over the whole pool, or over a slice of it.
     inside
         (..., n) the segments of a slice of the pool; all if None.
     known

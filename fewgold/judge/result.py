@@ -587,7 +587,9 @@ def _difference_lines(found: Assessment, level: str) -> list[str]:
 
 
 def _slice_lines(found: Assessment) -> list[str]:
-    shown = ("difference", "accuracy", "kappa", "spearman")
+    shown = ["difference", "accuracy", "kappa", "spearman"]
+    if any(not set(shown) & set(t.figures) for t in found.judges):
+        shown.append("auc")  # of a score without a threshold nothing else is known
     table = _slice_rows(found, [k for k in _key_measures(found) if k in shown])
     return ["", *_table(table, 1 + (len(found.judges) > 1))]
 
@@ -595,11 +597,13 @@ def _slice_lines(found: Assessment) -> list[str]:
 def _slice_rows(found: Assessment, keys: Sequence[str]) -> list[list[str]]:
     """A header, and one row per slice and judge: its number of ratings and some measures."""
     several = len(found.judges) > 1
+    whole = {t.judge: t.figures for t in found.judges}
     rows = [[found.by or "", *(["judge"] if several else []), "rated",
              *(MEASURES[k][0] for k in keys)]]  # fmt: skip
     for t in found.slices:
         cells = [shorter(t.slice, 30), *([t.judge] if several else []), f"{t.rated} of {t.size}"]
-        rows.append([*cells, *(_cell(t, k, "too few") for k in keys)])
+        none = ("too few" if k in whole[t.judge] else "–" for k in keys)
+        rows.append([*cells, *(_cell(t, k, no) for k, no in zip(keys, none, strict=True))])
     return rows
 
 
@@ -653,7 +657,10 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
         frame = found.differences()
         frame = frame[frame["measure"].isin(_key_measures(found))]
         frame = frame.assign(measure=[MEASURES[k][0] for k in frame["measure"]])
-        parts.append(s.Table("Judges compared", frame, caption="First minus second, paired."))
+        digits: dict[str, s.Format] = dict.fromkeys(("value", "se", "low", "high"), ".3f")
+        digits["p"] = lambda p: "< 0.001" if p < 0.001 else f"{p:.3f}"
+        told = "First minus second, paired. p: of no difference."
+        parts.append(s.Table("Judges compared", frame, told, digits))
     if found.slices:
         head, *rows = _slice_rows(found, _key_measures(found))
         frame = pd.DataFrame(rows, columns=head)
@@ -671,7 +678,13 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
     for t in found.judges:
         frame = found.disagreements(t.judge, disagreements)
         if len(frame):
-            told = "The largest first; stands_for: segments of the pool."
-            parts.append(s.Table(f"Disagreements with {t.judge}", frame, caption=told))
+            parts.append(
+                s.Table(
+                    f"Disagreements with {t.judge}", frame,
+                    "The largest first. Stands for: how many segments of the pool.",
+                    {"people": ".4g", "judge": s.number, "error": s.number, "stands_for": ".1f"},
+                    names={"stands_for": "stands for"},
+                )
+            )  # fmt: skip
     parts.append(s.Code("How it was made", found.signature()))
     return parts

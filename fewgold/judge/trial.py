@@ -149,7 +149,7 @@ class TrialSettings(NamedTuple):
 # One judge, over the pool or over a slice of it
 
 _PLOTS = {
-    "confusion": "what people and the judge say",
+    "confusion": "what people and the judge say, as shares of the pool",
     "reliability": "stated and true chance",
     "scores": "people's scores by the judge's",
 }

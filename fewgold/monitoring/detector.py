@@ -104,7 +104,9 @@ def log_evidence(log_e: FloatArray, weights: FloatArray) -> FloatArray:
         start = np.log(weights)
     before = np.full(np.shape(log_e)[:-1], -np.inf)
     for t in range(np.shape(log_e)[-1]):
-        before = np.logaddexp(before, start[t]) + log_e[..., t]
+        before = np.logaddexp(before, start[t])
+        bare = np.isneginf(before)  # no weight: not even certain evidence counts
+        before = np.where(bare, before, np.where(bare, 0.0, before) + log_e[..., t])
         out[..., t] = before
     return out
 
@@ -126,13 +128,13 @@ def normal_e(
     λ² (2σ² + s²)/6), where s² is the variance observed in the batch, has a mean of at most 1 if
     σ² is right (Delyon 2009, proposition 12). For skewed scores this mean is much closer to 1
     than with either variance alone, because the third moments cancel. If there is no sampling
-    error (``expected`` is 0), a gap is certain.
+    error (``expected`` is 0), a gap is certain, unless it is a rounding error.
     """
     sure = expected <= 0
     variance = np.where(sure, 1.0, expected)
     bet = drop / variance
     made = bet * gap - np.square(bet) * (2 * variance + own) / 6
-    return np.asarray(np.where(sure, np.where(gap > 0, np.inf, 0.0), made))
+    return np.asarray(np.where(sure, np.where(gap > 1e-9 * drop, np.inf, 0.0), made))
 
 
 def log_evidence_before(
@@ -176,8 +178,8 @@ def log_evidence_before(
         gap = (mean - values)[..., j:]
         made = normal_e(gap, drop * share, (expected + level)[..., j:], (own + level)[..., j:])
         parts[..., j, j:] = np.cumsum(made, axis=-1)
-    with np.errstate(divide="ignore"):
-        weighed = parts + np.log(weights)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighed = np.where(weights[:, None] > 0, parts + np.log(weights)[:, None], -np.inf)
     return np.logaddexp.reduce(weighed, axis=-2), parts
 
 

@@ -15,7 +15,7 @@ from fewgold.bounds.base import interval_of_totals, tail_misses, to_unit
 from fewgold.bounds.betting import PRIOR, Bets, fixed_size_total
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import as_names, check_choice, check_confidence
-from fewgold.common.text import counted
+from fewgold.common.text import verb
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import LinearEstimate
@@ -38,6 +38,8 @@ _WINDOW = 10
 # With fewer ratings in the latest batches that differ from the most common score, their shape is
 # not known well enough for intervals that must hold for all batches together.
 _HANDFUL = 30
+# With fewer ratings per batch, false alarms that take batch scores as normal are too common.
+_TINY = 5
 
 
 def monitor(
@@ -134,6 +136,8 @@ def monitor(
     # about the segments of a batch.
     system = target is None and not guaranteed
     betting = betting and not system
+    if drop is not None:
+        _check_alarm(parts, line.limits, drop, target, betting)
     ends = {"": np.full(len(parts), 1 - confidence), "_all": misses}
     table: dict[str, Any] = {
         "batch": list(batches.labels), "n": [b.rated for b in parts],
@@ -187,8 +191,8 @@ def monitor(
         )
     unrated = sum(b.rated == 0 for b in parts)
     if unrated:
-        notes.append(f"{counted(unrated, 'batch')} without ratings have no score".replace(
-            "batchs", "batches"))  # fmt: skip
+        many = "1 batch" if unrated == 1 else f"{unrated} batches"
+        notes.append(f"{many} without ratings {verb(unrated, 'have')} no score")
     kind = "guaranteed" if betting and (guaranteed or target is not None) else "approximate"
     return Monitoring(
         table=table, by=batches.by, higher_is_better=higher_is_better, target=target,
@@ -200,6 +204,29 @@ def monitor(
         line_kind="guaranteed" if guaranteed else "approximate",
         method=line.method, limits=line.limits, unit_sd=line.unit_sd, notes=tuple(notes),
     )  # fmt: skip
+
+
+def _check_alarm(
+    parts: Sequence[Batch], limits: tuple[float, float] | None, drop: float, target: float | None,
+    betting: bool,
+) -> None:  # fmt: skip
+    """Refuse a target or a drop that the scale does not have, and batches of very few ratings."""
+    if limits is not None:
+        low, high = limits
+        scale = f"the scale of the scores, from {low:g} to {high:g}"
+        if target is not None and not low <= target <= high:
+            raise DataError(f"the target must lie on {scale}; got {target:g}.")
+        if drop >= high - low:
+            raise DataError(f"the drop must be smaller than {scale}; got {drop:g}.")
+    usual = float(np.median([b.rated for b in parts if b.rated]))
+    if usual < _TINY and not betting:
+        raise DataError(
+            f"an alarm needs about {_TINY} ratings per batch or more, because it takes the scores "
+            f"of batches to be about normal; half of the rated batches have {usual:g} or fewer. "
+            "Group the batches, for instance by week, or rate more of each. With a target and the "
+            "ends of the scale the alarm bets on single ratings, which may be few. Leave out the "
+            "drop to see the scores without an alarm."
+        )
 
 
 def _limits(batches: Batches) -> tuple[float, float] | None:
@@ -405,11 +432,12 @@ class _Scores:
         """An interval from the variance and the skewness of the latest batches and this one.
 
         Forty ratings of skewed, mostly good scores may contain none of the bad ones. Then an
-        interval from these alone is too narrow: it misses too often, and ten times too often if
-        200 batches must hold together, each with an error rate of 1 in 4,000. The quantiles are
-        those of Cornish and Fisher (1937), and at least Student's. The variance of the batch alone
-        is used too, since a batch may vary more than earlier ones; far out in the tails, where few
-        ratings would make Student's quantile huge, the mean of both quantiles is used.
+        interval from these alone is too narrow: it misses too often, and ten times too often if the
+        intervals of 200 batches must hold together, each with an error rate of 1 in 4,000. The
+        quantiles are those of Cornish and Fisher (1937), and at least Student's. The variance of
+        the batch alone is used too, since a batch may vary more than earlier ones; far out in the
+        tails, where few ratings would make Student's quantile huge, the mean of both quantiles is
+        used.
         """
         batch = self.batches.parts[k]
         chance = max(1 / batch.rated - 1 / batch.size, 0.0)
@@ -581,7 +609,10 @@ class _Scores:
         own mean.
         """
         batch = self.batches.parts[k]
-        return self.expected_unit(k) * max(1 / batch.rated - 1 / batch.size, 0.0) + self.chance(k)
+        chance = self.chance(k)
+        if batch.rated < batch.size:
+            chance += self.expected_unit(k) * (1 / batch.rated - 1 / batch.size)
+        return chance
 
     def chance(self, k: int) -> float:
         """The variance of the mean of all segments of batch k, as a sample of the system's

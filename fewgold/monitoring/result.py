@@ -180,6 +180,8 @@ class Monitoring:
         if self.drop is None:
             return "No alarm was requested: say which drop matters."
         if self.alarm is None:
+            if not np.isfinite(self.table["evidence"]).any():
+                return "No alarm yet: no batch with ratings comes after the first ones."
             if self.growing:
                 return "No alarm: no evidence that the score has fallen."
             return f"No alarm: no evidence that the score is worse than {self._reference()}."
@@ -339,9 +341,10 @@ class Monitoring:
         if available():
             alt = f"Scores of {len(self)} batches. {self.verdict}"
             line = to_svg(self.plot(), alt=alt)
-            parts.append(s.Figure("The line", line, caption=self.line_promise))
-        frame = self.to_frame()
-        parts.append(s.Table("One row per batch", frame))
+            promise = self.line_promise
+            told = f"{promise[:1].upper()}{promise[1:]}."
+            parts.append(s.Figure("The line", line, caption=told))
+        parts.append(_grid(self.to_frame().drop(columns="alarm")))  # the evidence says it
         if self.drop is not None:
             parts.append(s.Text("The alarm", [
                 f"It is tuned to a drop of {self.drop:g}. Its guarantee: {self.promise}.",
@@ -363,6 +366,27 @@ class Monitoring:
         from fewgold.report.sections import Table
 
         return Table(self.verdict, self.to_frame()).body()
+
+
+def _grid(frame: pd.DataFrame) -> Any:
+    """The table of the page, with as many digits as the standard errors deserve."""
+    from fewgold.report.sections import Format, Table
+
+    known = frame["se"][np.isfinite(frame["se"]) & (frame["se"] > 0)]
+    places = decimals(float(known.median()) if len(known) else None, 2)
+    plain = ("batch", "n", "size", "evidence")
+    formats: dict[str, Format] = {c: f".{places}f" for c in frame if c not in plain}
+    return Table(
+        "One row per batch", frame,
+        "n: rated segments, of size. Low and high: interval of the batch alone; for all: interval "
+        "that holds for all batches and looks jointly. Metrics: score by the metrics alone. "
+        "Running: mean of all batches so far. Evidence of 1 or more is an alarm.",
+        formats | {"evidence": _evidence},
+        names={
+            "low_all": "low for all", "high_all": "high for all", "judge": "metrics",
+            "running_low": "running, low", "running_high": "running, high",
+        },
+    )  # fmt: skip
 
 
 def _evidence(value: float) -> str:

@@ -62,7 +62,7 @@ class Sampled:
 
     @property
     def bias_spread(self) -> FloatArray:
-        """Standard deviation of the posterior mean between studies, that is its standard error."""
+        """Standard deviation of the posterior mean between studies, which is its standard error."""
         return np.asarray(self.means.std(-1, ddof=1))
 
     @property
@@ -447,7 +447,7 @@ class MeasurableDifferences:
         }  # fmt: skip
 
     def plot(self, ax: Axes | None = None, *, target: float | None = None) -> Axes:
-        """ε by size as a heat map; ``target`` frames the sizes that can measure it."""
+        """ε by size as a heat map; ``target`` frames the sizes that measure at most this."""
         from fewgold.plots import heat
 
         return heat(self.wide(), ax, target=target, title="Measurable difference ε")

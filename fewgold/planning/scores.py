@@ -319,7 +319,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
 def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: float = 1.0) -> Plan:
     """How many ratings a goal takes when only the limits of the scale are known.
 
-    ``hoeffding`` is guaranteed whatever the scores (Hoeffding–Serfling, of Saldías et al. 2022);
+    ``hoeffding`` is guaranteed whatever the scores (Hoeffding–Serfling; Saldías et al. 2022);
     ``worst sd`` uses half of the scale as the sd, the largest possible, and a normal distribution
     of the mean. Real scores need far fewer: have a pilot rated.
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def information(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
     """K = α(1 − α)(ρ + η − 1)²/(p(1 − p)): the squared correlation of metric and human.
 
-    The share of a human rating that a metric rating is worth, at best. 0 if either of them is
-    constant.
+    The share of a human rating that a metric rating is worth, at best. 0 if human or metric ratings
+    are constant.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Costs:
             raise BudgetError(
                 "a metric that costs nothing could rate any number of items, so their number is "
                 "needed.",
-                hints={"python": "Give it with items=.", "cli": "Give it with --size."},
+                hints={"python": "Give it with items=….", "cli": "Give it with --size."},
             )
         if self.budget < self.human:
             raise BudgetError(

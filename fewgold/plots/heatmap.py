@@ -191,7 +191,8 @@ def significance_matrix(
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    ax = style.axes_for(ax, height=1.3 + 0.62 * 0.62 * size)
+    # Many systems need a wider figure, so that the numbers of neighbouring cells stay apart.
+    ax = style.axes_for(ax, 1.3 + 0.62 * 0.62 * size, max(style.WIDTH, 2.8 + 0.55 * size))
     ax.grid(False)
     strength = np.linspace(0.22, 0.9, len(levels)) if len(levels) > 1 else np.array([0.6])
     image = np.ones((size, size, 4))

@@ -138,7 +138,7 @@ def whole_ticks(axis: Axis) -> None:
     """Ticks at whole numbers only, for counts."""
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+    axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1, steps=(1, 2, 5, 10)))
 
 
 def percent_axis(axis: Any) -> None:

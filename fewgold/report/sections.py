@@ -169,6 +169,7 @@ class _Column(NamedTuple):
 
 
 _NUMERIC = ' class="num"'
+_LONG = 40  # characters in the longest cell of a column above which its lines may break
 
 
 def _cell(column: _Column, row: int, first: bool) -> str:
@@ -179,6 +180,8 @@ def _cell(column: _Column, row: int, first: bool) -> str:
         if not is_missing(value):
             sort = repr(float(value)).replace("inf", "Infinity")  # as JavaScript writes it
             marks += f' data-value="{sort}"'
+    elif max(map(len, column.texts)) > _LONG:
+        marks += ' class="long"'
     return f"<{tag}{marks}>{escape(column.texts[row])}</{tag}>"
 
 

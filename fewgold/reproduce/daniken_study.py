@@ -304,7 +304,7 @@ TITLE = "von Däniken et al. (2022) and von Däniken (2023), reproduced"
 ABOUT = (
     "ε is the difference that is significant at level 0.05, √2 · 1.96 · posterior sd, with uniform "
     "priors and counts at their expected values. A true difference of that size is found in only "
-    "one of two studies; for 80 % power take 1.43 times as much.",
+    "one of two studies; for 80 % power use 1.43 times as much.",
     "Cells are paper/here; * marks what differs from the printed value, and the list at the end "
     "says why.",
 )
@@ -317,10 +317,10 @@ TIES_HALF = (
     "not add up to 1. If ties count half, as is correct, they do."
 )
 STB_COUNTS = (
-    "The caption says 600 ratings, the thesis 669 to 673. 600 do not fit. If each system may have 669 "
-    "to 673 ratings, 1530 sets of counts give every probability, rate and difference. Nine of them "
-    "also give every mean and standard deviation in Table 5.2 of the thesis, and one of these nine "
-    "has both 669 and 673: the counts used here."
+    "The caption says 600 ratings, the thesis 669 to 673. 600 do not fit. If each system may have "
+    "669 to 673 ratings, 1530 sets of counts give every probability, rate and difference. Nine of "
+    "them also give every mean and standard deviation in Table 5.2 of the thesis, and one of these "
+    "nine has both 669 and 673: the counts used here."
 )
 ROOT = (
     f"Mean over studies with sampled counts ({THEIR_DRAWS} in the thesis). The thesis writes "
@@ -718,7 +718,7 @@ def _cells(frame: pd.DataFrame) -> list[str]:
 
 
 def _among(frame: pd.DataFrame, some: Sequence[str]) -> pd.DataFrame:
-    """The rates of some systems and their differences, or P(one > another), the better one first."""
+    """Rates of some systems and their differences, or P(one > another), the better one first."""
     if not some:
         return frame
     if "what" in frame:

@@ -300,10 +300,10 @@ KINDS = {
 #: Remarks needed for a comparison.
 DIFFERENCES = (
     "The paper predicts single raters on half of the documents (54 pairs of rater and system) with "
-    "ten metrics, most of which fewgold does not read. Here it is the mean of three raters on all documents, "
-    "nine systems, and the ten strongest metrics that all nine systems have; stronger ones that "
-    "lack a system are left out. Errors are therefore smaller throughout; the ratio to the "
-    "baseline is what can be compared."
+    "ten metrics, most of which fewgold does not read. Here it is the mean of three raters on all "
+    "documents, nine systems, and the ten strongest metrics that all nine systems have; stronger "
+    "ones that lack a system are left out. Errors are therefore smaller throughout; the ratio to "
+    "the baseline is what can be compared."
 )
 TEST = (
     "WMT21 news are the paper's own test data: the same ratings, but with string metrics (two "
@@ -695,7 +695,9 @@ def saldias(
     """
     shares = [float(b) for b in budgets]
     if not shares or not all(0 < b <= 1 for b in shares):
-        raise DataError(f"budgets must be shares of the test set, above 0 and at most 1: {shares}.")
+        raise DataError(
+            f"budgets must be shares of the test set, above 0 and at most 1; got {shares}."
+        )
     data = as_names(data)
     for name in data:
         if pair_of(name) not in ORACLE_RANGE:
@@ -724,7 +726,7 @@ def saldias(
             bounds=extra,
             n_jobs=n_jobs,
             progress=None if progress is None else lambda k, n: progress(label, k, n),
-            # One folder each: starting afresh must not clear what another has just finished.
+            # One folder each: starting over must not clear what another has just finished.
             store=None if store is None else Path(store) / label.replace("/", "-"),
             resume=resume,
         )

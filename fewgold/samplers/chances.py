@@ -1,7 +1,7 @@
 """Uneven chances: rate more where ratings are expected to be far from the metrics' prediction.
 
 The variance of a mean corrected by metrics is about Σ σ² (1/π − 1) / N², where σ is the spread of a
-rating around its prediction and π the chance of the segment to be drawn. It is smallest for π
+rating around its prediction and π the segment's chance of being drawn. It is smallest for π
 proportional to σ: Neyman's allocation, segment by segment (Särndal, Swensson and Wretman 1992,
 section 12.2). σ is never known exactly, so the chances are mixed with equal ones: a wrong guess of
 σ then costs little.
@@ -184,7 +184,7 @@ class Chances:
         )
 
     def inclusion(self, pool: Pool, n: int) -> FloatArray:
-        """The chance of each segment to be among ``n``: (N,), with sum n and none above 1."""
+        """The chance of each segment of being among ``n``: (N,), with sum n and none above 1."""
         spread = np.asarray(self.spread(pool), dtype=np.float64)
         if spread.shape != (len(pool),):
             raise DataError(

@@ -92,7 +92,7 @@ def draw_in_phases(
             # The first column is the chance itself, relative to its mean.
             balance = np.concatenate([(1 + balance[:1]) / mean - 1, balance[1:]])
         if m < size:
-            # Candidates taken with certainty became candidates by chance.
+            # Candidates taken with certainty were themselves chosen by chance.
             groups = np.where(design.inclusion >= 1 - 1e-9, groups[0], groups)
     own = np.minimum(design.inclusion * (m / size) / mean, 1.0)
     joined = replace(

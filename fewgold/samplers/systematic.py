@@ -274,7 +274,7 @@ class Clusters(Sampler):
 def _stretches(codes: IntArray, rank: IntArray, sizes: IntArray, rows: IntArray) -> dict[str, Any]:
     """What a `Design` needs to know about the surroundings of chunks: stretches of documents.
 
-    Segments that stand near each other are more alike than those at two ends of a long document,
+    Segments that are near each other are more alike than those at two ends of a long document,
     and chunks at regular intervals are spread over stretches as they are over documents.
     """
     count = np.maximum(np.rint(sizes / _STRETCH).astype(np.int64), 1)

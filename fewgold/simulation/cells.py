@@ -107,7 +107,7 @@ def squared_deviations(values: FloatArray) -> FloatArray:
 
 
 def deviation(values: FloatArray) -> Score:
-    """Standard deviation; its error from the fourth moment, as errors are seldom normal."""
+    """Standard deviation; its error from the fourth moment, as errors are rarely normal."""
     draws = values.size
     if draws < 2:
         return NOTHING

@@ -302,7 +302,8 @@ class Simulation:
             return plots.ranking(self.ranking(), ax, **options)
         frame, cost = self._for_plots()
         if kind == "coverage":
-            drawn = plots.coverage_curves(frame, ax, **{"confidence": self.confidence, **options})
+            told = {"confidence": self.confidence, "baseline": self.baseline, **options}
+            drawn = plots.coverage_curves(frame, ax, **told)
         elif kind == "error":
             drawn = plots.error_curves(frame, ax, **{"baseline": self.baseline, **options})
         else:
@@ -581,25 +582,39 @@ def page(simulation: Simulation) -> str:
         table.columns.name = None
         # A pool may be called "strategy", too.
         table = table.rename(columns={"strategy": "pool strategy"}).reset_index()
-        formats = dict.fromkeys(table.columns[1:], "%")
+        formats = dict.fromkeys(table.columns[1:], _percent)
         sections.append(report.Table("By pool", table, caption, formats))
     if simulation.bounds:
-        caption = "cal: intervals that contain the truth; t: half-width; slack: t minus the error."
-        columns = {"coverage": "cal", "half_width": "t", "slack": "slack"}
-        table = _with_budget(simulation.by_bound())[["strategy", "budget", "bound", *columns]]
-        table = table.rename(columns=columns)
-        sections.append(report.Table("Bounds", table, caption, {"cal": "%"}))
+        caption = (
+            "Covers: share of the intervals that contain the truth. Slack: half-width minus the "
+            "error. Bound own: the estimator's own interval."
+        )
+        names = {"coverage": "covers", "half_width": "half-width", "slack": "slack"}
+        table = _with_budget(simulation.by_bound())[["strategy", "budget", "bound", *names]]
+        formats = {
+            "coverage": _percent,
+            "half_width": report.number,
+            "slack": report.number,
+        }
+        sections.append(report.Table("Bounds", table, caption, formats, names=names))
     failures = simulation.failures
     if len(failures):
-        caption = "The other strategies and bounds were not affected."
-        sections.append(report.Table("What failed, and why", _with_budget(failures), caption))
+        caption = "The other strategies and bounds were not affected. Times: pools and budgets."
+        same = [c for c in failures.columns if c not in ("pool", "budget")]
+        times = failures.groupby(same, sort=False, dropna=False).size().rename("times")
+        table = times.reset_index()[[*same[:-1], "times", same[-1]]]
+        sections.append(report.Table("What failed, and why", table, caption))
     return report.page(
         "Which strategy would have worked best?", lead, sections, simulation.signature
     )
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%".replace("-", "−")
+
+
 _LEGEND = (
-    "error is the mean of |estimate − truth| and sdev its standard deviation; win is the share "
+    "Error is the mean of |estimate − truth| and sdev its standard deviation; win is the share "
     "of cells (a pool at a budget) with a lower mean error than {0}; reduction is how much "
     "lower the error is; worth is how many ratings of {0} one rating replaces; covers is the "
     "share of {1} intervals that contain the truth, half-width half of their width, and slack "

@@ -91,7 +91,7 @@ def simulate(
     limits
         Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``, for bounds that need them.
     n_jobs
-        Processes, as for joblib: None takes what `joblib.parallel_config` says, else 1; -1 takes
+        Processes, as for joblib: None follows `joblib.parallel_config`, else 1; -1 takes
         all cores. Within ``parallel_config("dask")`` the cells run on that cluster.
     progress
         Called with the number of finished tasks and the total.

@@ -282,7 +282,7 @@ class Scan:
     def numbers(self, wanted: Wanted, salt: str) -> tuple[pd.DataFrame, Wanted]:
         """Numbers and documents of the requested rows, in that order, without ids and texts.
 
-        Also returns a key for finding these rows faster, until `forget`.
+        Also returns a key for finding these rows faster, valid until `forget` is called.
         """
         documents = ["doc_"] * (self.columns.document is not None)
         wanted = replace(wanted, ranks=(*self.columns.numbers, *documents))

@@ -229,7 +229,9 @@ def _checking(router: APIRouter, desk: DraftDesk) -> None:
     def table(request: Request, key: str) -> Response:
         draft = desk.draft(key)
         if draft.pair is None and len(draft.pairs) > 1:
-            return desk.site.page(request, "begin_pair.html", draft=draft, trouble="")
+            told = shlex.quote(f"{draft.shown}/{draft.pairs[0]}")
+            lines = [(f"fewgold doctor {told}", "Check one language pair.")]
+            return desk.site.page(request, "begin_pair.html", draft=draft, commands=lines)
         return page(request, draft, desk.table(draft))
 
     @router.post("/{key}/pair")

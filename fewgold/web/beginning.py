@@ -23,6 +23,7 @@ from fewgold.campaign import Campaign, sides
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import as_limits
 from fewgold.common.temporary import TemporaryFolder
+from fewgold.common.text import listed
 from fewgold.doctor import Diagnosis, examine
 from fewgold.errors import DataError, FewgoldError
 from fewgold.io.columns import MAYBE_HUMAN, Roles, known_orientation
@@ -568,6 +569,8 @@ def commands(table: DraftTable, wanted: CampaignPlan, name: str) -> list[tuple[s
         words += ["--practice", str(practice)]
     draw = ["fewgold", "select", name, "--budget", str(wanted.budget)]
     why = "Begin the campaign."
+    if 1 < len(table.systems) < len(table.all_systems):
+        why += f" First keep only the rows of {listed(table.systems)} in the file."
     if wanted.settings.get("instructions"):
         why += " The instructions are in a file of that name."
     return [

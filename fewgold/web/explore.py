@@ -182,7 +182,7 @@ def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
     """The part about ROC curves, for the chosen cut."""
     study = view.study
     scores = [] if study is None else study.ratings.scores.tolist()
-    hints = views.cut_hints(scores)
+    hints = views.cut_hints(scores, view.campaign.settings.higher_is_better)
     binary = bool(scores) and not hints and len(set(scores)) == 2
     asked = (cut or "").strip()[:40]
     found, why = None, ""
@@ -328,6 +328,10 @@ def _importing(router: APIRouter, site: Site) -> None:
                 request, "explore_import.html", status, receipt=receipt, trouble=trouble,
                 formats=_formats(), title=campaign.settings.name,
                 adoptable=campaign.store.adoptable(),
+                commands=[
+                    (f"fewgold import {named(site.campaign)} FILE",
+                     "Store the answers in a file; --by NAME if it does not name raters."),
+                ],
             )  # fmt: skip
 
     @router.get("/import", response_class=HTMLResponse)

@@ -178,14 +178,19 @@ class View:
 
     @_once
     def judges(
-        self, names: tuple[str, ...], cut: str, threshold: str, by: str | None, against: str | None
-    ) -> Assessment:
+        self, names: tuple[str, ...], cut: str, threshold: str, by: str | None,
+        against: str | None, criterion: str = "",
+    ) -> Assessment:  # fmt: skip
         """Metrics against people; the cuts say which human and which metric scores are good."""
         from fewgold.judge import assess
 
         if self.study is None:
             raise DataError("there is no estimate yet, so there is nothing to compare.")
-        ratings = self.study.ratings if not cut else self.study.ratings.cut(cut)
+        ratings = self.study.ratings
+        criteria = self.campaign.settings.criteria
+        if criteria and criterion not in ("", criteria[0].name):
+            ratings = self.campaign.ratings("at-random", criterion)
+        ratings = ratings.cut(cut) if cut else ratings
         return assess(
             ratings, names, threshold=threshold or None, by=by,
             against=() if against is None else against, columns=self.campaign.labels,
@@ -408,15 +413,19 @@ def spoken(view: View) -> str:
     return f"{rated} Estimate {told['value']}{ends}." + (f" {heard[0]}." if heard else "")
 
 
-def cut_hints(scores: Sequence[float]) -> list[str]:
-    """Suggested cuts from the scores that occur; none if they are 0 and 1."""
+def cut_hints(scores: Sequence[float], higher: bool | None = None) -> list[str]:
+    """Suggested cuts from the scores that occur; none if they are 0 and 1.
+
+    One for each direction, or only one if it is known which end of the scale is good.
+    """
     seen = sorted(set(scores))
     if len(seen) < 2 or set(seen) <= {0.0, 1.0}:
         return []
     middle = sorted(scores)[len(scores) // 2]
     low = middle if middle < seen[-1] else seen[-2]
     high = middle if middle > seen[0] else seen[1]
-    return [f"<= {low:.3g}", f">= {high:.3g}"]
+    below, above = f"<= {low:.3g}", f">= {high:.3g}"
+    return [below, above] if higher is None else [above] if higher else [below]
 
 
 ROWS = 25  # rows shown; the download has the rest
@@ -555,8 +564,8 @@ TABLES: dict[str, Kind] = {
     ),
     "waves": Kind(
         "Waves", _waves,
-        "Value, low and high: the estimate and its interval after each wave, if all answers up "
-        "to it are there.", last=True,
+        "The estimate after a wave and its interval are shown once all answers up to it have "
+        "come in.", last=True,
     ),
     "documents": Kind(
         "Documents", _documents,

@@ -32,6 +32,9 @@ _KINDS = {"html": "text/html", "json": "application/json", "tex": "application/x
           "csv": "text/csv"}  # fmt: skip
 
 
+_ASKED = ("cut", "threshold", "by", "against", "criterion")
+
+
 @dataclass(frozen=True)
 class JudgePage:
     """What the address asks for: judges (by number of the metric), cuts and columns."""
@@ -41,6 +44,7 @@ class JudgePage:
     threshold: str
     by: str
     against: str
+    criterion: str
 
     @classmethod
     def of(cls, request: Request, view: View) -> JudgePage:
@@ -53,7 +57,9 @@ class JudgePage:
         if len(told) > _MOST:
             raise FewgoldError(f"choose at most {_MOST} judges; got {len(told)}.")
         places = tuple(int(place) for place in told) or tuple(known)[:_FIRST]
-        texts = (fields.text(name)[:200] for name in ("cut", "threshold", "by", "against"))
+        texts = [fields.text(name)[:200] for name in _ASKED]
+        if not texts[-1] and (criteria := view.campaign.settings.criteria):
+            texts[-1] = criteria[0].name
         return cls(places, *texts)
 
     def names(self, view: View) -> tuple[str, ...]:
@@ -63,6 +69,7 @@ class JudgePage:
         """These choices as options of ``fewgold judge``."""
         told = {"--judges": ",".join(self.names(view)), "--adequate": self.cut}
         told |= {"--threshold": self.threshold, "--by": self.by, "--against": self.against}
+        told |= {"--human": self.criterion}
         return [word for option, v in told.items() if v for word in (option, v)]
 
     @property
@@ -70,12 +77,14 @@ class JudgePage:
         from urllib.parse import urlencode
 
         pairs = [("judge", str(place)) for place in self.places]
-        pairs += [(k, getattr(self, k)) for k in ("cut", "threshold", "by", "against")]
+        pairs += [(k, getattr(self, k)) for k in _ASKED]
         return urlencode([(k, v) for k, v in pairs if v])
 
     def found(self, view: View) -> Assessment:
-        columns = (self.by or None, self.against or None)
-        return view.judges(self.names(view), self.cut[:40], self.threshold[:40], *columns)
+        return view.judges(
+            self.names(view), self.cut[:40], self.threshold[:40], self.by or None,
+            self.against or None, self.criterion,
+        )  # fmt: skip
 
 
 def routes(site: Site) -> APIRouter:
@@ -169,10 +178,12 @@ def _parts(found: Assessment) -> list[Any]:
 def _values(view: View, asked: JudgePage) -> dict[str, Any]:
     """What the page shows; for contradictory choices it shows an error."""
     study = view.study
-    found, why = None, ""
+    found, why, scores = None, "", [] if study is None else study.ratings.scores.tolist()
     if study is not None and asked.places:
         try:
             found = asked.found(view)
+            if not asked.cut:
+                scores = found.ratings.scores.tolist()
         except FewgoldError as error:
             why = error.message_for("web")
     by, against = _columns(view)
@@ -187,6 +198,7 @@ def _values(view: View, asked: JudgePage) -> dict[str, Any]:
         "found": found, "study": study is not None, "level": headline(view)["level"],
         "parts": [] if found is None else _parts(found),
         "kinds": kinds if available() else [], "figures": available(), "without": WITHOUT,
-        "cut_hints": cut_hints([] if study is None else study.ratings.scores.tolist()),
+        "cut_hints": cut_hints(scores, view.campaign.settings.higher_is_better),
+        "criteria": [criterion.name for criterion in view.campaign.settings.criteria],
         "chosen": [(place, view.metrics[place]) for place in asked.places],
     }  # fmt: skip

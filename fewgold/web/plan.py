@@ -315,7 +315,7 @@ _PATIENCE = 1.5  # seconds
 
 @part(*STUDY, "x", "y")
 def heat_map(form: Values) -> dict[str, Any]:
-    """The measurable difference over two chosen numbers, around this study."""
+    """The measurable difference by two chosen quantities, around those of this study."""
     x, y = form["x"], form["y"]
     here = form[x], form[y]
     values = study(form) | {"level": form["level"], "power": form["power"]}
@@ -351,7 +351,7 @@ def heat_map(form: Values) -> dict[str, Any]:
 def _by_cells(
     x: str, y: str, columns: tuple[Any, ...], rows: tuple[Any, ...], values: dict[str, Any]
 ) -> list[list[float]]:
-    """Cell by cell within a time limit: one cell of a large study may take half a second."""
+    """The map cell by cell, within a time limit: a cell of a large study may take half a second."""
     ends = time.monotonic() + _PATIENCE
 
     def cell(row: Any, column: Any) -> float:

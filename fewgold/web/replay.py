@@ -305,7 +305,7 @@ class ReliabilityPage(Page):
             "Spread by documents",
             "Bootstrap standard deviation of the first score, with a power law.",
         ),
-        "ranks": ("Ranks by documents", "How soon the ranking of systems is the final one."),
+        "ranks": ("Ranks by documents", "How soon the ranking of systems reaches its final order."),
     }
     ORDERS, DRAWS, MOST_ORDERS, MOST_DRAWS = "20", "500", 100, 5_000
 

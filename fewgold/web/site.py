@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -236,10 +236,14 @@ class Site:
             )
 
 
-def sentence(text: str) -> str:
+def sentence(text: str, names: Iterable[str] = ()) -> str:
     """Capitalise an error, which begins in lower case to follow ``error:`` on the command line.
+
+    A text that begins with one of the ``names`` stays as it is.
 
     >>> sentence("there are no ratings yet."), sentence("'a.csv' is empty.")
     ('There are no ratings yet.', "'a.csv' is empty.")
+    >>> sentence("comet is a score.", ["comet"])
+    'comet is a score.'
     """
-    return text[:1].upper() + text[1:]
+    return text if text.startswith(tuple(names)) else text[:1].upper() + text[1:]

@@ -136,7 +136,8 @@ def _of_slices(router: APIRouter, site: Site) -> None:
                 criteria=[c.name for c in criteria],
                 found=found, why=why, heads=heads, rows=rows, study=view.study is not None,
                 whole=None if found is None else _whole(found, level), level=f"{100 * level:.6g}%",
-                figures=available(), without=WITHOUT, least=LEAST, cut_hints=cut_hints(scores),
+                figures=available(), without=WITHOUT, least=LEAST,
+                cut_hints=cut_hints(scores, view.campaign.settings.higher_is_better),
                 commands=lines if asked.by else [],
             )  # fmt: skip
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
-from fewgold.campaign import Campaign, practice, sides
+from fewgold.campaign import Campaign, checks, practice, sides
 from fewgold.campaign.settings import ADJUDICATION
 from fewgold.campaign.work import hours, waited
 from fewgold.common.markdown import to_html
@@ -75,6 +75,7 @@ def routes(site: Site) -> APIRouter:
 
     _settling(router, site)
     _practice(router, site)
+    _known(router, site)
     return router
 
 
@@ -316,3 +317,56 @@ def _practice(router: APIRouter, site: Site) -> None:
         with site.open() as campaign:
             practice.drop_item(campaign.store, sent.text("id"))
         return RedirectResponse("/work/practice", 303)
+
+
+# Known answers, for attention checks
+
+
+def _known(router: APIRouter, site: Site) -> None:
+    def page(
+        request: Request, campaign: Campaign, status: int = 200, trouble: str = "",
+        **typed: str,
+    ) -> HTMLResponse:  # fmt: skip
+        place, ids = named(site.campaign), campaign.pool.ids
+        drawn = {str(id) for id in ids[campaign.store.drawn()].tolist()}
+        free = [id for id in map(str, ids.tolist()) if id not in drawn]
+        rows = [
+            {"segment": id, "low": annotate.plain(low), "high": annotate.plain(high),
+             "drawn": id in drawn}
+            for id, (low, high) in checks.known(campaign.store).items()
+        ]  # fmt: skip
+        leads = campaign.settings.criteria[0].name if campaign.settings.criteria else ""
+        return site.page(
+            request, "work_known.html", status, rows=rows, trouble=trouble, typed=typed,
+            settings=campaign.settings, some=free[:200], leads=leads,
+            commands=[
+                (f"fewgold work {place} --known FILE",
+                 "Set them: a table with the columns id and score, or id, low and high."),
+                (f"fewgold work {place} --check-every 20",
+                 "Set the number of answers between checks."),
+            ],
+        )  # fmt: skip
+
+    @router.get("/known", response_class=HTMLResponse)
+    def listed(request: Request) -> HTMLResponse:
+        with site.open() as campaign:
+            return page(request, campaign)
+
+    @router.post("/known")
+    def add(request: Request, sent: Sent) -> Response:
+        typed = {name: sent.text(name) for name in ("id", "low", "high")}
+        with site.open() as campaign:
+            try:
+                low = practice.parse_answer(campaign.store, typed["low"])
+                high = practice.parse_answer(campaign.store, typed["high"] or typed["low"])
+                campaign.set_known({typed["id"]: (low, high)})
+            except FewgoldError as error:
+                why = sentence(error.message_for("web"))
+                return page(request, campaign, 400, why, **typed)
+        return RedirectResponse("/work/known", 303)
+
+    @router.post("/known/drop")
+    def drop(sent: Sent) -> Response:
+        with site.open() as campaign:
+            checks.drop_known(campaign.store, sent.text("id"))
+        return RedirectResponse("/work/known", 303)

@@ -8,11 +8,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from fewgold import formats
 from fewgold.campaign import Campaign
+from fewgold.cli import app
+from fewgold.common.text import plain_value
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.formats import Rating
+from fewgold.judge import assess
 from fewgold.pool import Pool
 
 CRITERIA = ("fluency:1-5:higher", "adequacy:0-100:higher")
@@ -234,3 +238,21 @@ def test_several_systems_on_several_criteria(tmp_path: Path, pool: Pool) -> None
                 for c in ("fluency", "adequacy")}  # fmt: skip
         assert best == {"fluency": "B", "adequacy": "A"}
         assert study.of("A").estimates()["adequacy"].value == pytest.approx(50, abs=5)
+
+
+def test_a_judge_is_compared_with_any_criterion(study: Campaign) -> None:
+    rated(study)
+    run = CliRunner()
+    made = json.loads(
+        run.invoke(app, ["judge", str(study.path), "--human", "adequacy", "--json"]).stdout
+    )
+    assert (
+        made["judges"]
+        == json.loads(
+            json.dumps(plain_value(assess(study.ratings(criterion="adequacy")).to_dict()))
+        )["judges"]
+    )
+    plain = run.invoke(app, ["judge", str(study.path)])
+    assert "people: the scores of fluency; --human names another criterion" in plain.output
+    wrong = run.invoke(app, ["judge", str(study.path), "--human", "style"])
+    assert wrong.exit_code == 3 and "Known: adequacy, fluency" in wrong.output

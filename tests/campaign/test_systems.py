@@ -313,3 +313,19 @@ def test_an_abandoned_segment_goes_to_others(tmp_path: Path) -> None:
     assert other and study.desk.left("eve")[1] == 6
     assert study.next("eve") is None  # one segment is Ann's, the other Bob's
     assert study.next("eve", hold=0.0) is not None
+
+
+def test_rows_that_were_shifted_against_their_keys_are_noticed(tmp_path: Path) -> None:
+    """A key stands in place of the id as well, so a sheet sorted by one column gives it away."""
+    study = begun(tmp_path)
+    study.select(4)
+    first, second, *rest = study.tasks().to_rate
+    assert first.id == first.key
+    receipt = study.add(
+        [
+            Rating(first.key, 50.0, "ann", details={"id": second.id}),
+            *(Rating(s.key, 50.0, "ann", details={"id": s.id}) for s in rest),
+        ]
+    )
+    assert receipt.stored == len(rest)
+    assert receipt.set_aside == {"the key and the id name different segments": 1}

@@ -108,3 +108,12 @@ def test_a_sheet_and_a_campaign(run: Run, table: pd.DataFrame) -> None:
     run("import", "study", "answers.csv")
     run("gate", "study", "--bar", "20", code=0)
     run("gate", "study", "--bar", "0.5", code=1)
+
+
+@pytest.mark.parametrize("word", ["", "NA"])
+def test_labels_that_are_all_missing_are_no_verdict(run: Run, word: str) -> None:
+    """A crash would exit with 1, which says that the score is worse."""
+    rows = "".join(f"{k},0.{k},{word}\n" for k in range(1, 30))
+    Path("empty.csv").write_text("id,judge,human\n" + rows, encoding="utf-8")
+    done = run("gate", "empty.csv", "--chosen", "random", "--bar", 0.5, code=3)
+    assert "no row has a label: the column 'human' is empty" in " ".join(done.stderr.split())

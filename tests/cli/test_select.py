@@ -229,7 +229,8 @@ def test_guesses_that_are_not_made() -> None:
 def test_no_id_is_no_guess(run: Run) -> None:
     pd.DataFrame({"a": ["x", "x"], "b": [1, 2]}).to_csv("p.csv", index=False)
     result = run("select", "p.csv", "--budget", 1, "-o", "s.csv", code=3)
-    assert "Name it with --id: a, b." in result.stderr
+    assert "Name it with --id, or two that tell rows apart (--id a,b): a, b." in result.stderr
+    assert "number the rows first: fewgold doctor prints a command" in result.stderr
 
 
 def test_ids_are_found_by_their_cells(run: Run, table: pd.DataFrame) -> None:

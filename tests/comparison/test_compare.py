@@ -16,7 +16,7 @@ from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.estimators import Ridge
 from fewgold.pool import Pool
 from fewgold.registry import sampler
-from fewgold.sample import Sample
+from fewgold.sample import Ratings, Sample
 from fewgold.samplers import SimpleRandom
 from tests.reference import comparison as reference
 
@@ -503,3 +503,22 @@ def test_samples_that_cannot_be_compared() -> None:
     paired = compare_samples({"a": one.rate(np.arange(10.0)), "b": other}, higher_is_better=True)
     _, variance, _ = reference.simple_difference(other.scores, np.arange(10.0), 50)
     assert paired.pairs.variance[0, 1] == pytest.approx(variance)
+
+
+def test_rows_without_ids_are_those_of_their_own_table() -> None:
+    """Two tables of different outputs are both numbered 1, 2, …: no row is in both."""
+    rng = np.random.default_rng(0)
+    tables = {}
+    for name in ("old", "new"):
+        table = pd.DataFrame({"judge": rng.normal(size=300)})
+        table["human"] = table["judge"] + rng.normal(size=300)
+        table.loc[rng.permutation(300)[150:], "human"] = np.nan
+        tables[name] = table
+    numbered = compare_samples({k: Ratings.from_table(t, human="human") for k, t in tables.items()})
+    named = compare_samples({
+        k: Ratings.from_table(t.assign(id=[f"{k}{i}" for i in range(300)]), human="human")
+        for k, t in tables.items()
+    })  # fmt: skip
+    told, known = numbered.differences().iloc[0], named.differences().iloc[0]
+    assert (told["basis"], told["n"]) == ("separate", 0)
+    assert told["se"] == pytest.approx(known["se"], rel=1e-12)

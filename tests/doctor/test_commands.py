@@ -12,6 +12,7 @@ import pytest
 from doctor.shell import in_shell, runs
 from doctor.tables import pool
 from fewgold.doctor import Diagnosis, examine
+from fewgold.errors import UnknownNameError
 
 
 @pytest.fixture(autouse=True)
@@ -154,6 +155,21 @@ def test_any_separator_is_selected_from(name: str, separator: str, tmp_path: Pat
     found, plain = examine(name), examine("plain.csv")
     assert (found.facts, found.findings) == (plain.facts, plain.findings)
     assert _drawn(name, tmp_path) == _drawn("plain.csv", tmp_path)
+
+
+def test_ids_of_two_columns(tmp_path: Path) -> None:
+    """Both columns can be named, and the proposed commands name them, too."""
+    talks = np.repeat([f"talk {k}" for k in range(10)], 4)
+    table = pd.DataFrame({"conversation": talks, "turn": [*range(4)] * 10})[:-3]
+    table["output"] = [f"text {k}" for k in range(37)]
+    path = tmp_path / "talks.csv"
+    table.to_csv(path, index=False)
+    assert examine(path).exit_code == 3
+    found = examine(path, id="conversation,turn")
+    assert found.exit_code == 0
+    assert "--id conversation,turn" in found.next_commands[0].text
+    with pytest.raises(UnknownNameError, match="unknown column 'trun'"):
+        examine(path, id="conversation,trun")
 
 
 @pytest.mark.parametrize("broken", ["no-ids", "ids-by-document", "duplicate-rows"])

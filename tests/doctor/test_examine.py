@@ -142,7 +142,27 @@ def test_ratings_of_some_rows_are_warned_about() -> None:
     assert (found.exit_code, found.codes) == (1, {"partly-rated", "labels-not-random"})
     assert "40 outputs without a human score" in found.findings[0].what
     assert "labelled rows come earlier in the table" in found.findings[1].where
-    assert found.next_commands[0].text == "fewgold estimate x.csv --human human --chosen random"
+    text = "fewgold estimate x.csv --human human --chosen whole:document"  # all rows of some
+    assert found.next_commands[0].text == text
+
+
+def test_whole_documents_with_labels_are_recognised() -> None:
+    frame = pool(human=True).astype({"human": object}).assign(talk=np.arange(60) // 5)
+    frame = frame.rename(columns={"document": "part", "talk": "conversation"})
+    frame.loc[~frame["conversation"].isin([1, 4, 7, 9]), "human"] = ""
+    frame.to_csv("x.csv", index=False)
+    text = "fewgold estimate x.csv --human human --chosen whole:conversation"
+    assert examine("x.csv").next_commands[0].text == text
+    frame.loc[5, "human"] = ""  # one label is missing, so not all of the conversation was labelled
+    frame.to_csv("x.csv", index=False)
+    text = "fewgold estimate x.csv --human human --chosen random"
+    assert examine("x.csv").next_commands[0].text == text
+
+
+def test_a_column_with_spaces_is_quoted() -> None:
+    pool(human=True).assign(**{"Quick check": np.arange(60) % 3}).to_csv("x.csv", index=False)
+    found = [f for f in examine("x.csv").findings if f.code == "maybe-human"]
+    assert "--human 'Quick check'" in found[0].do
 
 
 def test_labels_need_no_ids() -> None:

@@ -147,8 +147,9 @@ def test_every_kind_of_annotation_is_accounted_for(tmp_path):
 def test_one_of_several_questions_is_chosen_by_name(tmp_path):
     both = answered(result({"rating": 4}, "fluency"), result({"rating": 2}, "adequacy"))
     path = export(tmp_path / "export.json", [both])
-    with pytest.raises(DataError, match=r"'fluency', 'adequacy'.*--human"):
+    with pytest.raises(DataError, match=r"'fluency', 'adequacy'.*Names\(score=…\)") as caught:
         JSON.read(path)
+    assert "--human" in caught.value.message_for("cli")
     with pytest.raises(DataError, match=r"no question 'mqm'.*'fluency', 'adequacy'"):
         JSON.read(path, Names(score="mqm"))
     rating = JSON.read(path, Names(score="adequacy")).ratings[0]
@@ -218,7 +219,8 @@ def test_the_number_that_label_studio_gives_a_task_names_no_segment(tmp_path):
     path = tmp_path / "min.json"
     record = {name: value for name, value in MIN.items() if name != "fewgold_key"}
     path.write_text(json.dumps([{**record, "score": [{"rating": 4}]}]), encoding="utf-8")
-    assert "--id" in JSON.read(path).rejected[0].why
+    why = "there is no 'fewgold_key' to identify the segment. Name the field that does."
+    assert JSON.read(path).rejected[0].why == why
     assert JSON.read(path, Names(id="id")).ratings[0].segment == "91"
 
 

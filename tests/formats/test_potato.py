@@ -161,8 +161,11 @@ def test_a_folder_without_answers_is_refused(tmp_path):
 def test_one_of_several_schemes_is_chosen_by_name(tmp_path):
     labels = {"k1": [pair("1"), pair("2", schema="fluency"), pair("so so", "text_box", "why")]}
     path = saved(tmp_path / "user_state.json", state(labels))
-    with pytest.raises(DataError, match=r"'score', 'fluency'. Choose one with --human"):
+    with pytest.raises(
+        DataError, match=r"'score', 'fluency'\. Choose one: Names\(score=…\)"
+    ) as caught:
         POTATO.read(path)
+    assert caught.value.message_for("cli").endswith("Choose one with --human.")
     rating = POTATO.read(path, Names(score="fluency")).ratings[0]
     assert rating.score == 2.0
     assert rating.details == {"answers": {"score": ["1"], "why": ["so so"]}}

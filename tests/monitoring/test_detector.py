@@ -123,3 +123,15 @@ def test_the_running_mean_has_the_printed_half_widths() -> None:
 def test_what_cannot_be_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(FewgoldError):
         FalseAlarms(**wrong)  # type: ignore[arg-type]
+
+
+def test_equal_scores_are_no_drop_even_if_their_mean_is_rounded() -> None:
+    """Without sampling error a gap is certain, but not one in the last digit."""
+    rng, none = np.random.default_rng(0), np.zeros(30)
+    weights = np.concatenate([[0.0], np.full(29, 1 / 200)])
+    for score in np.arange(0.01, 3, 0.07).round(2):
+        rated = rng.integers(3, 12, 30)
+        found, _ = d.log_evidence_before(
+            np.full(30, score), none, none, 0.2, weights, relative=1 / rated
+        )
+        assert (found < 0).all()

@@ -21,6 +21,7 @@ from fewgold.monitoring import (
     monitor,
     next_batch,
 )
+from fewgold.monitoring.detector import log_evidence
 from fewgold.samplers import SimpleRandom
 
 
@@ -240,3 +241,43 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], sentence: str) -> No
 
     with pytest.raises(FewgoldError, match=sentence):
         monitor(batches(stream()), **options)
+
+
+def test_evidence_stays_a_number_after_the_planned_looks() -> None:
+    """Batches that are rated as a whole differ for certain, also at beginnings without weight."""
+    frame = pd.DataFrame({"week": np.repeat(np.arange(1, 13), 6)})
+    frame["passed"] = np.where(frame["week"] > 8, 3.0, 4.0)
+    found = monitor(batches(frame, metrics=[]), drop=0.5, false_alarms=FalseAlarms(looks=4))
+    assert found.to_frame()["evidence"][1:].notna().all()
+    assert found.alarm is not None and found.alarm.batch in ("9", "10")
+    parts = np.concatenate([np.full(6, -np.inf), np.full(6, np.inf)])
+    assert log_evidence(parts, FalseAlarms(looks=4).weights(12))[-1] == -np.inf
+
+
+def test_an_alarm_is_refused_for_batches_of_one_or_two_ratings() -> None:
+    """Their scores are not normal: batches of a single segment raised a false alarm each time."""
+    frame = stream()
+    few = frame.groupby("week").cumcount() < 2
+    frame["passed"] = np.where(few, frame["judge"], np.nan)
+    made = batches(frame)
+    with pytest.raises(DataError, match="needs about 5 ratings per batch or more"):
+        monitor(made, drop=0.2)
+    assert monitor(made).alarm is None
+    assert monitor(made, drop=0.2, target=0.5).bets
+
+
+def test_targets_and_drops_lie_on_the_scale() -> None:
+    made = batches(stream())
+    with pytest.raises(DataError, match="target must lie on the scale of the scores, from 0 to 1"):
+        monitor(made, drop=0.1, target=85)
+    with pytest.raises(DataError, match="drop must be smaller than the scale"):
+        monitor(made, drop=10)
+
+
+def test_a_baseline_of_all_batches_says_that_nothing_was_compared() -> None:
+    found = monitor(batches(stream(weeks=4)), drop=0.2, baseline=4)
+    assert found.verdict == "No alarm yet: no batch with ratings comes after the first ones."
+    frame = stream()
+    frame.loc[frame["week"] == 5, "passed"] = np.nan
+    notes = monitor(batches(frame), drop=0.2).notes
+    assert "1 batch without ratings has no score" in notes

@@ -560,26 +560,28 @@ def test_estrella_table_2_means_of_segments() -> None:
 
 
 def test_estrella_conclusions_five_documents(folder: Path) -> None:
-    """Share of the pairs of systems on WMT20 that five documents put in their final order."""
+    """Share of the pairs of systems on WMT20 in their final order, with 5 and with 23 documents."""
     with gzip.open(folder / "wmt20_ende.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     systems = sorted({r["system"] for r in rows})
     names = sorted({r["doc_id"] for r in rows})
-    sums, sizes = np.zeros((len(systems), len(names))), np.zeros(len(names))
+    system, document = ({x: k for k, x in enumerate(xs)} for xs in (systems, names))
+    sums = np.zeros((len(systems), len(names)))
     for r in rows:
-        k = names.index(r["doc_id"])
-        sums[systems.index(r["system"]), k] += float(r["mqm"])
-        sizes[k] += r["system"] == systems[0]
+        sums[system[r["system"]], document[r["doc_id"]]] += float(r["mqm"])
     final = sums.sum(1)
-    rng, shares = np.random.default_rng(1), []
     one, two = np.triu_indices(len(systems), 1)
-    for _ in range(400):
-        some = rng.permutation(len(names))[:5]
-        segments = np.concatenate([[k] * int(sizes[k]) for k in some])
-        mean = sums[:, some].sum(1) / segments.size
-        shares.append((np.sign(mean[one] - mean[two]) == np.sign(final[one] - final[two])).mean())
-    made = estrella_study.ranking(300, 0).set_index("data").loc["wmt20_ende"]
-    assert made["systems"] == len(systems)
-    # Twenty orders of the documents in fewgold.
-    noise = float(np.std(shares)) * np.sqrt(1 / 400 + 1 / 20)
-    assert abs(made["pairs_5"] - np.mean(shares)) <= 4 * noise
+    rng = np.random.default_rng(1)
+    made = estrella_study.ranking(0).set_index("data").loc["wmt20_ende"]
+    assert (made["systems"], made["documents_250"]) == (len(systems), 23)
+    for size, kind in ((5, "5"), (23, "250")):
+        shares = []
+        for _ in range(4000):
+            # All systems have the same segments, so sums are in the same order as means.
+            part = sums[:, rng.permutation(len(names))[:size]].sum(1)
+            same = np.sign(part[one] - part[two]) == np.sign(final[one] - final[two])
+            shares.append(same.mean())
+        spread = float(np.std(shares))
+        assert made[f"mc_{kind}"] == pytest.approx(spread / np.sqrt(1000), rel=0.1)
+        noise = spread * np.sqrt(1 / 4000 + 1 / 1000)
+        assert abs(made[f"pairs_{kind}"] - np.mean(shares)) <= 4 * noise

@@ -385,8 +385,13 @@ def test_one_of_several_systems_may_be_chosen(client: Client, app: FastAPI, tmp_
     assert fields["systems"] == ["one", "two", "three"]
     none = owner.post(where, data={k: v for k, v in fields.items() if k != "systems"})
     assert "no system is selected" in told(none).lower()
+    # No option chooses some of several systems, so the file must not have the others.
+    page = owner.post(where, data=fields | {"systems": ["one", "three"]})
+    page = owner.post(f"/begin/{key}/plan", data=form_of(page.text, f"/begin/{key}/plan"))
+    assert "keep only the rows of one, three" in page.text
     page = owner.post(where, data=fields | {"systems": ["two"]})
-    owner.post(f"/begin/{key}/plan", data=form_of(page.text, f"/begin/{key}/plan"))
+    page = owner.post(f"/begin/{key}/plan", data=form_of(page.text, f"/begin/{key}/plan"))
+    assert "keep only the rows" not in page.text and "--only-system two" in page.text
     page = owner.post(f"/begin/{key}/texts", data={"name": "two"})
     assert page.url.path == "/c/two/overview"
     with Campaign(tmp_path / "two") as made:
@@ -498,6 +503,7 @@ def test_a_tree_of_test_sets_with_its_languages(
     page = upload(owner, "wmt99.zip", made.getvalue())
     key = key_of(page)
     assert form_of(page.text, f"/begin/{key}/pair")["pair"] == [""]
+    assert commands(page)[0].endswith("wmt99/en-de")
     assert owner.post(f"/begin/{key}/pair", data={"pair": "en-xx"}).status_code == 400
     page = owner.post(f"/begin/{key}/pair", data={"pair": "en-de"})
     assert "Segments 12" in shown(page)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from starlette.testclient import TestClient
 
-from fewgold.campaign import Campaign
+from fewgold.campaign import Campaign, checks
 from fewgold.formats import Rating
 from fewgold.pool import Pool
 from fewgold.web import create_app
@@ -141,3 +141,28 @@ def test_practice_items_are_named_on_a_page(tmp_path: Path) -> None:
         assert wrong.status_code == 400 and "must be a number" in wrong.text
         text = pages.post("/work/practice/drop", data={"id": free}).text
         assert ">70<" not in text
+
+
+def test_known_answers_are_set_on_a_page(tmp_path: Path) -> None:
+    with rated(tmp_path / "a", check_every=2) as made:
+        pages = owner(made.path)
+        drawn = set(made.store.drawn().tolist())
+        free, other = [str(made.pool.ids[p]) for p in range(48) if p not in drawn][:2]
+        assert "/work/known" in pages.get("/work").text
+        text = pages.post("/work/known", data={"id": free, "low": "70", "high": "80,5"}).text
+        assert f">{free}<" in text and "70 to 80.5" in text
+        text = pages.post("/work/known", data={"id": other, "low": "0"}).text
+        assert checks.known(made.store) == {free: (70.0, 80.5), other: (0.0, 0.0)}
+        for wrong, told in (
+            ({"id": "nobody", "low": "70"}, "has no segment"),
+            ({"id": free, "low": "101"}, "must be on the scale"),
+            ({"id": free, "low": "80", "high": "70"}, "must be on the scale"),
+            ({"id": free, "low": "good"}, "must be a number"),
+            ({"id": free}, "must be a number"),
+        ):
+            page = pages.post("/work/known", data=wrong)
+            assert page.status_code == 400 and told in page.text
+        given = {made.next(f"rater {k}").id for k in range(2)}  # type: ignore[union-attr]
+        assert not given & {free, other}  # checks come between answers
+        text = pages.post("/work/known/drop", data={"id": other}).text
+        assert "70 to 80.5" in text and list(checks.known(made.store)) == [free]

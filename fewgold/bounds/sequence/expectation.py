@@ -166,8 +166,8 @@ def expected(
         Ends of the rating scale.
     size
         Segments in the pool, as many as ``scores`` by default. A larger pool is filled from a Pólya
-        urn of the scores, anew in each trial, to allow for what a pilot does not show; a smaller
-        pool is a random subset.
+        urn of the scores, separately in each trial, to allow for what a pilot does not show; a
+        smaller pool is a random subset.
     metric
         Scores of a metric for the same segments.
     confidence, rule, upper

@@ -14,7 +14,7 @@ from web.e2e import live
 Visit = Callable[..., Any]
 PAGES = [
     "/", "/plan/binary", "/plan/scores", "/overview", "/explore", "/raters", "/work", "/work/queue",
-    "/work/practice", "/waves", "/downloads",
+    "/work/practice", "/work/known", "/waves", "/downloads",
     "/replay", "/nothing", "rate",
 ]  # fmt: skip
 GRAVE = ("serious", "critical")
