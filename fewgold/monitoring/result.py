@@ -375,7 +375,7 @@ def _grid(frame: pd.DataFrame) -> Any:
     known = frame["se"][np.isfinite(frame["se"]) & (frame["se"] > 0)]
     places = decimals(float(known.median()) if len(known) else None, 2)
     plain = ("batch", "n", "size", "evidence")
-    formats: dict[str, Format] = {c: f".{places}f" for c in frame if c not in plain}
+    formats: dict[str, Format] = {c: f".{places}f" for c in map(str, frame) if c not in plain}
     return Table(
         "One row per batch", frame,
         "n: rated segments, of size. Low and high: interval of the batch alone; for all: interval "

@@ -591,12 +591,9 @@ def page(simulation: Simulation) -> str:
         )
         names = {"coverage": "covers", "half_width": "half-width", "slack": "slack"}
         table = _with_budget(simulation.by_bound())[["strategy", "budget", "bound", *names]]
-        formats = {
-            "coverage": _percent,
-            "half_width": report.number,
-            "slack": report.number,
-        }
-        sections.append(report.Table("Bounds", table, caption, formats, names=names))
+        digits: dict[str, Any] = {"coverage": _percent, "half_width": report.number}
+        digits["slack"] = report.number
+        sections.append(report.Table("Bounds", table, caption, digits, names=names))
     failures = simulation.failures
     if len(failures):
         caption = "The other strategies and bounds were not affected. Times: pools and budgets."
