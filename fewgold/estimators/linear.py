@@ -237,14 +237,14 @@ def regression_fit(ratings: Ratings, controls: FloatArray) -> RegressionFit:
 
 
 def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> RegressionFit:
-    if design._equal and y.ndim > 1 and len(controls) > 1 and controls.shape[-1] <= rows.size:
-        fit = _fit_alike(design, rows, y, controls)
+    if design._equal and y.ndim > 1 and controls.shape[-1] <= rows.size:
+        fit = (_fit_alike if len(controls) > 1 else _fit_single)(design, rows, y, controls)
         if fit is not None:
             return fit
     columns = np.empty((1 + len(controls), *y.shape))
     np.subtract(y, y[..., :1], out=columns[0])
     np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
-    columns = np.moveaxis(columns, 0, -2)
+    columns = columns.swapaxes(0, -2)  # of one draw or of a batch: `moveaxis` takes longer
     beta, n_slopes, g = regression_slopes(design, columns)
     return RegressionFit(y - combine(beta, columns[..., 1:, :]), n_slopes, g, beta)
 
@@ -284,6 +284,24 @@ def _fit_alike(
     fitted = both @ turned
     slopes = np.full(len(y), float(p))
     return RegressionFit(y - fitted[:, 0], slopes, fitted[:, 1], both[:, 0, 1:])
+
+
+def _fit_single(
+    design: Design, rows: IntArray, y: FloatArray, controls: FloatArray
+) -> RegressionFit | None:
+    """The same as `_fit_alike` for one control; None also if few ratings are informative."""
+    z, n = np.take(controls[0], rows, mode="clip"), y.shape[-1]
+    off = z.mean(-1, keepdims=True)
+    dev = z - off
+    squares = np.vecdot(dev, dev)[..., None]
+    if design._slope_df < 3 or (squares < _HARDLY * n * (1 + np.square(off))).any():
+        return None
+    squared = np.square(dev)
+    if (_LEAST_INFORMATIVE * np.vecdot(squared, squared)[..., None] > np.square(squares)).any():
+        return None
+    beta = np.vecdot(dev, y - y[..., :1])[..., None] / squares
+    g = 1.0 - n * off / squares * dev
+    return RegressionFit(y - beta * z, np.ones(len(y)), g, beta)
 
 
 def combine(coefficients: FloatArray, columns: FloatArray) -> FloatArray:

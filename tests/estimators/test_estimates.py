@@ -208,8 +208,9 @@ def test_draws_that_share_a_design_need_not(sampler):
         np.testing.assert_allclose(shared.interval(0.9), own.interval(0.9), rtol=1e-12)
 
 
+@pytest.mark.parametrize("n", [30, 3, 200])
 @pytest.mark.parametrize("names", [("plain",), ("rare",), ("almost",), None], ids=str)
-def test_a_batch_of_simple_samples_is_that_of_single_ones(names):
+def test_a_batch_of_simple_samples_is_that_of_single_ones(names, n):
     """Its sums of products in fewer passes; metrics that hardly vary go the long way."""
     rng = np.random.default_rng(0)
     metrics = {
@@ -219,7 +220,7 @@ def test_a_batch_of_simple_samples_is_that_of_single_ones(names):
         "almost": np.where(np.arange(200) < 3, 1e6, rng.normal(size=200)),
     }
     gold = metrics["plain"] + rng.exponential(size=200) + 1e4
-    sample = SimpleRandom().draw(Pool(np.arange(200), metrics), 30, draws=60, rng=1)
+    sample = SimpleRandom().draw(Pool(np.arange(200), metrics), n, draws=60, rng=1)
     ratings = sample.rate(gold[sample.indices])
     made = ControlVariates(metrics=names).estimate(ratings)
     low, high = made.interval()
