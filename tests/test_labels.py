@@ -21,6 +21,7 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.estimators import Mean
 from fewgold.judge import assess
 from fewgold.labels import looks_chosen
+from fewgold.planning import Goal, Outlook, plan
 
 RUN = CliRunner()
 
@@ -390,6 +391,21 @@ def test_the_story_of_a_messy_file(messy: Path) -> None:
     assert result["value"] == pytest.approx(float(same.value))
     told = RUN.invoke(app, words)
     assert "are taken to be a simple random sample" in " ".join(told.stdout.split())
+
+
+def test_a_plan_from_existing_labels(messy: Path) -> None:
+    """How many more labels are needed, from a table whose labels were chosen at random."""
+    asked = ["plan", "--half-width", "0.05", "--pilot", str(messy), "--human", "verdict"]
+    told = RUN.invoke(app, [*asked, "--chosen", "random", "--json"])
+    made = json.loads(told.stdout)
+    assert made["have"] == 120 and made["size"] == 600
+    ratings = Ratings.from_table(pd.read_csv(messy), human="verdict")
+    wanted = plan(Goal(half_width=0.05), Outlook.from_pilot(ratings))
+    assert [row["n"] for row in made["strategies"]] == wanted.to_frame()["n"].tolist()
+    assert next(row["more"] for row in made["strategies"]) == wanted.to_frame()["n"][0] - 120
+    assert "--chosen random" in RUN.invoke(app, asked).output
+    alone = RUN.invoke(app, ["plan", "--half-width", "1", "--sd", "2", "--chosen", "random"])
+    assert alone.exit_code == 2
 
 
 def test_labels_in_a_file_of_their_own(messy: Path, tmp_path: Path) -> None:

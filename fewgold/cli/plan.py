@@ -68,7 +68,13 @@ def plan(
         min=0,
     ),
     rating_cost: float = option(1.0, "C", "Average cost of one rating.", parser=parse.number),
-    pilot: str | None = option(None, "SHEET", "A rated sheet of fewgold select.", panel=_DATA),
+    pilot: str | None = option(
+        None,
+        "SHEET",
+        "A rated sheet of fewgold select, or a table with labels on some rows (--chosen).",
+        panel=_DATA,
+    ),
+    chosen: options.Chosen = None,
     assurance: float | None = option(
         None,
         "P",
@@ -240,6 +246,8 @@ def plan(
             "say what you know, with one of --limits (the scale alone), --sd (a guess), --pilot, "
             f"--history, or --alpha (pass or fail); got {' and '.join(named) or 'none'}."
         )
+    if chosen is not None and pilot is None:
+        raise typer.BadParameter("--chosen is for a table with labels on some rows: --pilot TABLE.")
     if assurance is not None and pilot is None:
         raise typer.BadParameter("--assurance needs --pilot, whose sd may be too small.")
     if uncertainty is not None and history is None:
@@ -275,7 +283,7 @@ def plan(
         else:
             assert pilot is not None
             outlook, rated = _from_pilot(
-                goal, pilot, human, size, assurance, passing, names or (), quiet
+                goal, pilot, human, chosen, size, assurance, passing, names or (), quiet
             )
             have = rated if have is None else have
         made = planning.plan(goal, outlook, names)
@@ -354,23 +362,31 @@ def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares:
 
 
 def _from_pilot(
-    goal: Goal, pilot: str, human: str | None, size: int | None, assurance: float | None,
-    adequate: Cut | None, names: Sequence[str], quiet: bool,
+    goal: Goal, pilot: str, human: str | None, chosen: str | None, size: int | None,
+    assurance: float | None, adequate: Cut | None, names: Sequence[str], quiet: bool,
 ) -> tuple[Outlook, int]:  # fmt: skip
-    """What a rated sheet shows about scores and metrics, and its number of ratings."""
+    """What rated segments show about scores and metrics, and their number."""
     from fewgold import sheets
     from fewgold.planning import Outlook
 
     side = sheets.design_path(pilot)
-    if not side.is_file():
+    if chosen is not None:
+        from fewgold.labels import partial_ratings
+
+        people = None if human is None else parse.names(human)
+        found = input.labelled(pilot, chosen, quiet, human=people)
+        ratings = partial_ratings(found).complete()
+    elif side.is_file():
+        record, sample = input.open_sheet(pilot, None, None, quiet)
+        (column,) = sheets.score_columns(record, () if human is None else (human,))
+        ratings = sheets.read_ratings(pilot, sample, score=column)
+    else:
         raise DataError(
             f"--pilot takes a rated sheet of fewgold select, with its design file beside it; "
-            f"there is no {str(side)!r}. For other ratings give their sd with --sd, or a fully "
-            "rated table with --history."
+            f"there is no {str(side)!r}. If it is a table with labels on some rows, say how they "
+            "were chosen, such as --chosen random. For other ratings give their sd with --sd, or a "
+            "fully rated table with --history."
         )
-    record, sample = input.open_sheet(pilot, None, None, quiet)
-    (column,) = sheets.score_columns(record, () if human is None else (human,))
-    ratings = sheets.read_ratings(pilot, sample, score=column)
     if goal.difference is not None:
         raise typer.BadParameter(
             "a pilot of one system shows the sd of its scores, not of differences. Give the sd of "
@@ -379,8 +395,8 @@ def _from_pilot(
         )
     if adequate is not None:
         ratings = ratings.cut(adequate)
-    found = Outlook.from_pilot(ratings, size=size, assurance=assurance, strategies=names)
-    return found, ratings.n
+    outlook = Outlook.from_pilot(ratings, size=size, assurance=assurance, strategies=names)
+    return outlook, ratings.n
 
 
 def _from_history(

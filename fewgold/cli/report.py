@@ -186,7 +186,8 @@ def _beside(
             study.estimator, gaps, target=made.study.target,
             confidence=made.study.confidence,
         )  # fmt: skip
-        made = replace(made, criteria=side)
+        context = {"score": study.criteria.criteria[0].name, **made.study.context}
+        made = replace(made, criteria=side, study=replace(made.study, context=context))
     if not asked:
         return made
     ratings, chosen, target = made.study.ratings, made.study.estimator, made.study.target

@@ -473,7 +473,8 @@ def roles(
     if price is not None and cells[price].finite.all() and (cells[price].values > 0).all():
         take("cost", price)  # only of positive numbers: a guess must not end in an error
     if "texts" not in listed and "texts" not in banned:
-        listed["texts"] = [n for n in free() if plain(n) in TEXT_NAMES]
+        shown = [n for n in free() if plain(n) in TEXT_NAMES]
+        listed["texts"] = sorted(shown, key=lambda n: plain(n) in OUTPUT_NAMES)  # prompts first
         if listed["texts"]:
             guessed["texts"] = ", ".join(listed["texts"])
     taken |= set(listed.get("texts", ()))

@@ -67,9 +67,13 @@ def criteria_sections(found: CriteriaEstimate, confidence: float) -> list[Sectio
         "value": "score", "se": "standard error", "low": f"{level} from", "high": "to",
         "n": "ratings",
     }  # fmt: skip
+    first = next(iter(found.estimates))
     told = " ".join([
         "All criteria were rated on the same sample; each interval is for one criterion alone.",
-        *(f"Note on {note}." for note in found.notes),
+        *([] if len(found.estimates) < 2 else [
+            f"Everything else on this page, also scores by slice, is about {first}."
+        ]),
+        *(f"Note: {note}." for note in found.notes),
     ])  # fmt: skip
     made: list[Section] = [
         Table("Criteria", found.table(confidence), told, formats=numbers, names=names)

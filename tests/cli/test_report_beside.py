@@ -72,6 +72,8 @@ def test_criteria_of_labels(run, answers) -> None:
     assert told["estimate"]["value"] == told["criteria"][0]["value"]
     page = Path("r.md").read_text(encoding="utf-8")
     assert "## Criteria" in page and "## How criteria correlate" in page
+    assert "Everything else on this page, also scores by slice, is about fluency." in page
+    assert "We estimated the mean fluency" in page and "Note on" not in page
 
 
 def test_criteria_of_a_campaign(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

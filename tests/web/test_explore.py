@@ -33,6 +33,7 @@ from fewgold.plots.style import available
 from fewgold.pool import Pool
 from fewgold.web import create_app, explore, explore_view, files
 from fewgold.web.explore_view import TABLES, cut_hints, looks
+from fewgold.web.site import Site
 from web.e2e.live import SCRIPT, small_pool
 
 WORSE = '=HYPERLINK("http://x")'
@@ -761,6 +762,19 @@ def test_scores_of_slices(tmp_path: Path) -> None:
         assert client.get(f"/explore/slices/{path}").status_code == 404, path
     judged = client.get("/explore/judge?by=part").text
     assert "By part" in judged and "fewgold judge" in judged
+
+
+def test_names_of_judges_keep_their_case(place: Path) -> None:
+    page = html.unescape(client_of(place).get("/explore/judge").text)
+    assert re.search(r'<p class="note">comet and people use different scales[^<]*[^.]\.</p>', page)
+
+
+def test_many_undecided_pairs_are_folded() -> None:
+    made = Site(None, "t", "c").templates.get_template("owner_parts.html").module
+    told = [f"a vs b{k}: not resolved" for k in range(7)]
+    few, many = str(made.undecided(told[:6])), str(made.undecided(told))  # type: ignore[attr-defined]
+    assert few.count("<p>a vs b") == 6 and "<details>" not in few
+    assert many.count("<li>a vs b") == 7 and "7 pairs cannot be told apart yet" in many
 
 
 def test_criteria_side_by_side(tmp_path: Path) -> None:
