@@ -254,11 +254,8 @@ def _numbers(option: str, text: str | None) -> list[float]:
 
 def _check(told: dict[str, Any]) -> None:
     """Check that options which need each other are given together."""
-    if (
-        not told["file"]
-        and told["anchor"] is None
-        and not (told["plan"] and told["sd"] is not None)
-    ):
+    planned = told["plan"] and told["sd"] is not None
+    if not told["file"] and told["anchor"] is None and not planned:
         raise typer.BadParameter("name a FILE with ratings, or use --plan --sd or --anchor.")
     if (told["file"] or told["anchor"]) and told["batch"] is None:
         raise typer.BadParameter("name the column of the batches: --batch COLUMN.")

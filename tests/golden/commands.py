@@ -73,7 +73,7 @@ STEPS = {
     "--looks ever --baseline 8",
     "monitor-later": "monitor weeks.csv --chosen random --batch date --every week --drop 0.15 "
     "--plan --ratings 20,40 --delay 3",
-    "monitor-sheet": "monitor sheet.csv --batch document --drop 2 --limits mqm",
+    "monitor-sheet": "monitor sheet.csv --batch document --limits mqm",
     "monitor-plan": "monitor --plan --sd 0.3 --drop 0.1,0.2 --ratings 20,40 --size 300",
     "monitor-anchor": "monitor --anchor anchors.csv --batch week --judge llm --trusted people",
     "judge": "judge judged.csv --human passed --judge judge --by system",
