@@ -477,8 +477,6 @@ class Campaign:
         """
         if gaps not in ("wait", "at-random"):
             raise FewgoldError(f"gaps must be wait or at-random to get ratings; got {gaps!r}.")
-        if self.systems and self.settings.shared:
-            return systems.joint_ratings(self)
         partial = self._partial(criterion=criterion)
         return partial.complete() if gaps == "wait" else partial.at_random()
 
@@ -635,9 +633,10 @@ def _drawn(
         sample = sampler.draw_meanwhile(campaign.sample, campaign.scores(), count, rng=seed)
     else:
         if campaign.waves:  # only strategies that learn look at the scores
-            learns = sampler._learns
-            before = campaign.sample
-            given = campaign.ratings() if learns else Ratings(before, np.zeros(before.n))
+            if not sampler._learns:
+                given = Ratings(campaign.sample, np.zeros(campaign.sample.n))
+            else:
+                given = systems.joint_ratings(campaign) if campaign.systems else campaign.ratings()
         sample = campaign._strategy.select(pool, budget, given=given, rng=seed)
     # The joint sample does not depend on the scores of the new wave.
     return sample, sample.rate(np.zeros(sample.n)).sample

@@ -254,7 +254,7 @@ def _numbers(option: str, text: str | None) -> list[float]:
 
 def _check(told: dict[str, Any]) -> None:
     """Check that options which need each other are given together."""
-    if not told["file"] and told["anchor"] is None and not (told["plan"] and told["sd"]):
+    if not told["file"] and told["anchor"] is None and not (told["plan"] and told["sd"] is not None):
         raise typer.BadParameter("name a FILE with ratings, or use --plan --sd or --anchor.")
     if (told["file"] or told["anchor"]) and told["batch"] is None:
         raise typer.BadParameter("name the column of the batches: --batch COLUMN.")

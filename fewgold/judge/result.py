@@ -13,7 +13,7 @@ from scipy.special import stdtr
 
 from fewgold.common.arrays import batches, codes_of
 from fewgold.common.checks import as_names, check_confidence, check_count
-from fewgold.common.text import fixed, listed, plain_frame, plain_value, rounded, shorter
+from fewgold.common.text import fixed, listed, number, plain_frame, plain_value, rounded, shorter
 from fewgold.cut import Cut
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, UnknownNameError
@@ -682,7 +682,7 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
                 s.Table(
                     f"Disagreements with {t.judge}", frame,
                     "The largest first. Stands for: how many segments of the pool.",
-                    {"people": ".4g", "judge": ".3g", "error": ".3g", "stands_for": ".1f"},
+                    {"people": ".4g", "judge": number, "error": number, "stands_for": ".1f"},
                     names={"stands_for": "stands for"},
                 )
             )  # fmt: skip

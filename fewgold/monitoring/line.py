@@ -224,7 +224,8 @@ def _check_alarm(
             f"an alarm needs about {_TINY} ratings per batch or more, because it takes the scores "
             f"of batches to be about normal; half of the rated batches have {usual:g} or fewer. "
             "Group the batches, for instance by week, or rate more of each. With a target and the "
-            "ends of the scale the alarm bets on single ratings, which may be few."
+            "ends of the scale the alarm bets on single ratings, which may be few. Leave out the "
+            "drop to see the scores without an alarm."
         )
 
 

@@ -344,7 +344,7 @@ class Monitoring:
             promise = self.line_promise
             told = f"{promise[:1].upper()}{promise[1:]}."
             parts.append(s.Figure("The line", line, caption=told))
-        parts.append(_grid(self.to_frame()))
+        parts.append(_grid(self.to_frame().drop(columns="alarm")))  # the evidence says it
         if self.drop is not None:
             parts.append(s.Text("The alarm", [
                 f"It is tuned to a drop of {self.drop:g}. Its guarantee: {self.promise}.",
@@ -374,8 +374,8 @@ def _grid(frame: pd.DataFrame) -> Any:
 
     known = frame["se"][np.isfinite(frame["se"]) & (frame["se"] > 0)]
     places = decimals(float(known.median()) if len(known) else None, 2)
-    plain = ("batch", "n", "size", "evidence", "alarm")
-    formats: dict[str, Format] = {c: f".{places}f" for c in COLUMNS if c not in plain}
+    plain = ("batch", "n", "size", "evidence")
+    formats: dict[str, Format] = {c: f".{places}f" for c in map(str, frame) if c not in plain}
     return Table(
         "One row per batch", frame,
         "n: rated segments, of size. Low and high: interval of the batch alone; for all: interval "

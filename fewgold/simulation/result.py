@@ -591,14 +591,15 @@ def page(simulation: Simulation) -> str:
         )
         names = {"coverage": "covers", "half_width": "half-width", "slack": "slack"}
         table = _with_budget(simulation.by_bound())[["strategy", "budget", "bound", *names]]
-        formats = {"coverage": _percent, "half_width": ".3g", "slack": ".3g"}
-        sections.append(report.Table("Bounds", table, caption, formats, names=names))
+        digits: dict[str, Any] = {"coverage": _percent, "half_width": report.number}
+        digits["slack"] = report.number
+        sections.append(report.Table("Bounds", table, caption, digits, names=names))
     failures = simulation.failures
     if len(failures):
         caption = "The other strategies and bounds were not affected. Times: pools and budgets."
         same = [c for c in failures.columns if c not in ("pool", "budget")]
-        table = failures.groupby(same, sort=False, dropna=False).size().rename("times")
-        table = table.reset_index()[[*same[:-1], "times", same[-1]]]
+        times = failures.groupby(same, sort=False, dropna=False).size().rename("times")
+        table = times.reset_index()[[*same[:-1], "times", same[-1]]]
         sections.append(report.Table("What failed, and why", table, caption))
     return report.page(
         "Which strategy would have worked best?", lead, sections, simulation.signature

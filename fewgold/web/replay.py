@@ -558,7 +558,7 @@ def _by_strategy(result: Simulation) -> TextTable:
     digits = decimals(table["abs_error_mc"])
     rows = []
     for row in table.to_dict("records"):
-        cells = [c.replace("-", "−") for c in ranked_cells(row, digits, result.baseline)]
+        cells = ranked_cells(row, digits, result.baseline)
         rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
     heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
     return TextTable("ranking", "Strategies over all pools and budgets, best first.", heads, rows)

@@ -108,7 +108,7 @@ def test_the_rule_waits_for_all_raters(tmp_path: Path, pool: Pool, answer: objec
 
 
 def test_a_bound_that_does_not_fit_is_refused_at_the_beginning(tmp_path: Path, pool: Pool) -> None:
-    with pytest.raises(FewgoldError, match="star does not go with docs-balanced"):
+    with pytest.raises(FewgoldError, match="star cannot be used with docs-balanced"):
         Campaign.create(tmp_path / "s", pool, bound="star", limits=(0, 100))
     with pytest.raises(FewgoldError, match="none-such"):
         Campaign.create(tmp_path / "s", pool, bound="none-such")

@@ -114,6 +114,7 @@ def test_systems_within_slices(run: Any, shared: bool) -> None:
         with pytest.raises(DataError, match="labels for each system; 'two' has none"):
             compare_by(done, {"one": cells["one"]})
         assert compare_samples(done, level=0.05).signature() in found.signature()
+    assert "Name one, such as --system one" in run("judge", "study", code=3).stderr
     told = json.loads(run("compare", "study", "--by", "lang", "--json").stdout)
     assert told["slices"]["differences"] == json.loads(json.dumps(found.to_dict()["differences"]))
     report = json.loads(run("report", "study", "--by", "lang", "-o", "r.html", "--json").stdout)

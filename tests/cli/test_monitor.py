@@ -124,6 +124,10 @@ def test_bad_data_exit_with_3(run: Run) -> None:
     assert "must hold dates" in run(
         "monitor", *GIVEN, "--batch", "id", "--every", "week", code=3
     ).stderr  # fmt: skip
+    none = run("monitor", "--plan", "--sd", "0", "--drop", "0.1", code=3)
+    assert "standard deviation of a rating must be above 0" in none.stderr
+    far = run("monitor", *GIVEN, "--batch", "date", "--drop", "0.1", "--against", "85", code=3)
+    assert "target must lie on the scale of the scores, from 0 to 1" in far.stderr
 
 
 def test_ratings_are_divided_over_batches_without_any(run: Run) -> None:

@@ -230,7 +230,7 @@ def test_the_download_of_the_dashboard(tmp_path):
 def test_sliders(tmp_path):
     answer = {"score": None, "sliders": {"Fluency": 4, "Adequacy": 80}, "error_spans": []}
     path = log(tmp_path / "out.jsonl", line([item("k1")], [{"A": answer}]))
-    with pytest.raises(DataError, match=r"'Fluency', 'Adequacy'.*--human"):
+    with pytest.raises(DataError, match=r"'Fluency', 'Adequacy'.*Names\(score=…\)"):
         PEARMUT.read(path)
     rating = PEARMUT.read(path, Names(score="Adequacy")).ratings[0]
     assert rating.score == 80.0 and rating.details == {"sliders": {"Fluency": 4}}

@@ -50,9 +50,11 @@ def test_several_are_asked_about() -> None:
     assert found.human == () and found.humans == ("factuality", "factual_binary")
     for ask in (found.one_human, found.some_humans):
         with pytest.raises(
-            DataError, match=r"which column .* --human \(factuality or factual_binary\?\)\.$"
-        ):
+            DataError, match=r"which column .* it \(factuality or factual_binary\?\)\.$"
+        ) as caught:
             ask()
+        told = caught.value.message_for("cli")
+        assert told.endswith("Name it with --human (factuality or factual_binary?).")
     assert roles(table, human=["factuality"]).one_human() == "factuality"
 
 
@@ -60,7 +62,7 @@ def test_raters_in_columns_are_taken_together_and_nothing_else_is() -> None:
     table = pd.DataFrame({"id": list("abc"), "rater1": [1, 2, 3], "rater2": [2, 2, 3]})
     found = roles(table)
     assert found.some_humans() == ("rater1", "rater2")
-    with pytest.raises(DataError, match=r"--human \(rater1 or rater2\?\)"):
+    with pytest.raises(DataError, match=r"Name it \(rater1 or rater2\?\)"):
         found.one_human()
     assert clear_human(["rater1", "rater2", "rating"], lambda name: True) == ("rating",)
     assert clear_human(["rater1", "adequacy"], lambda name: True) == ()

@@ -280,7 +280,7 @@ def test_human_scores_are_never_metrics_and_unclear_ones_are_asked_about() -> No
     scores = [float(k % 5) for k in range(40)]
     two = roles(table(score=scores, rating=scores))
     assert two.human == ()
-    with pytest.raises(DataError, match=r"--human \(score or rating\?\)"):
+    with pytest.raises(DataError, match=r"Name it \(score or rating\?\)"):
         two.some_humans()
     raters = roles(table(rater1=scores, rater2=scores))
     assert raters.human == ("rater1", "rater2")

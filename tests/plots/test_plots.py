@@ -246,9 +246,27 @@ def test_axes_in_axes_out() -> None:
 
 
 def test_one_budget_can_be_seen() -> None:
-    ax = plots.error_curves(by_budget(budgets=np.array([0.1])))
+    ax = plots.error_curves(by_budget(budgets=np.array([0.1])), baseline=NAMES[0])
     assert all(item.get_marker() not in ("", "None", None) for item in ax.lines)
-    assert len(ax.collections) == 4  # whiskers
+    assert len(ax.collections) == 5  # whiskers, side by side
+    places = {float(item.get_segments()[0][0][0]) for item in ax.collections}
+    assert len(places) == 5
+    assert ticks(ax) == ["10%"]
+
+
+def test_counts_have_ticks_at_whole_numbers() -> None:
+    ax = plots.error_curves(by_budget(NAMES[:2], np.array([2, 3, 4])))
+    assert set(ticks(ax)) <= set("012345")
+    few = pd.DataFrame({"n": [3, 4], "value": 0.5, "low": 0.4, "high": 0.6})
+    assert set(ticks(plots.interval_path(few))) <= set("2345")
+
+
+def test_the_legend_covers_no_line() -> None:
+    ax = plots.error_curves(by_budget(), baseline=NAMES[0])
+    figure, legend = ax.get_figure(), ax.get_legend()
+    assert figure is not None and legend is not None
+    figure.draw_without_rendering()  # type: ignore[union-attr]
+    assert legend.get_window_extent().y0 >= ax.bbox.y1
 
 
 def test_a_strategy_without_numbers_is_left_out_quietly() -> None:
@@ -411,6 +429,43 @@ def test_hostile_names_stay_text() -> None:
     assert root.get("aria-label") == '"><script>'
     assert {e.text for e in root.iter("title")} == set(names)
     assert set(names) <= {e.text for e in root.iter("text")}
+
+
+def test_names_in_legends_are_not_formulas() -> None:
+    frame = pd.DataFrame({"strategy": "a$_b$_$", "n": [10, 20], "reached": [0.2, 0.1]})
+    ax = plots.budget_curves(frame, {"a$_b$_$": (1500, 0.15)}, 0.15)
+    svg = plots.to_svg(ax)
+    root = ElementTree.fromstring(svg)
+    assert "a$_b$_$: 1,500" in {e.text for e in root.iter("text")}
+
+
+# Ordinal scores
+
+
+def test_grades_against_a_metric_are_spread_out_within_their_grade() -> None:
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=200), rng.integers(1, 6, 200).astype(float)
+    ax = plots.scatter_fit(x, y, (3.0, 0.0))
+    dots = np.concatenate([np.asarray(c.get_offsets()) for c in ax.collections])
+    assert len(dots) == 200
+    at = dict(zip(x.tolist(), y.tolist(), strict=True))
+    away = np.array([up - at[across] for across, up in dots.tolist()])
+    assert 0.15 < np.abs(away).max() <= 0.2 + 1e-9
+    assert "dots spread out within each grade" in [t.get_text() for t in ax.texts]
+    # On a grid of grades, areas count the segments, and every dot stays in its place.
+    ax = plots.scatter_fit(np.round(x), y, (3.0, 0.0))
+    dots = np.concatenate([np.asarray(c.get_offsets()) for c in ax.collections])
+    np.testing.assert_array_equal(dots, np.round(dots))
+    counts = np.unique(np.column_stack([np.round(x), y]), axis=0, return_counts=True)[1]
+    assert [t.get_text() for t in ax.texts] == [f"largest dot: {counts.max()} segments"]
+
+
+def test_only_grades_get_a_tick_each() -> None:
+    few = plots.scatter_fit(np.array([0.13, 0.57, 2.9]), np.array([1.0, 2.0, 5.0]), (0.0, 1.0))
+    assert [t.get_text() for t in few.get_yticklabels()] == ["1", "2", "5"]
+    assert "0.57" not in ticks(few)
+    one = plots.two_distributions(np.ones(9), np.ones(3), np.ones(3))
+    assert ticks(one) == ["1"]
 
 
 # Manners

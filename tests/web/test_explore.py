@@ -8,6 +8,7 @@ import io
 import json
 import math
 import re
+import shlex
 import tempfile
 import threading
 import zipfile
@@ -29,8 +30,10 @@ from fewgold.common.text import decimals, plain_value
 from fewgold.formats import Rating
 from fewgold.judge import assess
 from fewgold.plots.style import available
+from fewgold.pool import Pool
 from fewgold.web import create_app, explore, explore_view, files
 from fewgold.web.explore_view import TABLES, cut_hints, looks
+from fewgold.web.site import Site
 from web.e2e.live import SCRIPT, small_pool
 
 WORSE = '=HYPERLINK("http://x")'
@@ -662,7 +665,12 @@ def test_slips_about_judges(tmp_path: Path) -> None:
 
 def test_scores_over_time(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    begin(tmp_path / "study").close()
+    pool, human = small_pool()
+    releases = np.array([f"release {k // 60}" for k in range(len(pool))])
+    pool = Pool(pool.ids, pool.metrics, documents=releases, texts=pool.texts)
+    with Campaign.create(tmp_path / "study", pool, seed=3, limits=(0, 100)) as campaign:
+        wave = campaign.select(60)
+        campaign.add([Rating(segment, human[segment], "ann") for segment in wave.ids])
     client = client_of(tmp_path / "study")
     assert "Scores over time" in client.get("/explore").text
     asked = {"batch": "document", "drop": "20"}
@@ -682,6 +690,7 @@ def test_slips_over_time(tmp_path: Path) -> None:
     client = client_of(tmp_path / "study")
     for params in (
         {"batch": "nothing"}, {"batch": "document", "drop": "much"},
+        {"batch": "document", "drop": "20"},  # batches of one or two ratings
         {"batch": "document", "drop": "-1"}, {"batch": "document", "every": "week"},
     ):  # fmt: skip
         page = client.get("/explore/time", params=params)
@@ -692,6 +701,22 @@ def test_slips_over_time(tmp_path: Path) -> None:
         campaign.select(5)
     page = client_of(tmp_path / "new").get("/explore/time")
     assert page.status_code == 200 and "There is no estimate yet" in page.text
+    lone = Pool(np.arange(600), {}, texts={"output": np.array([f"Text {k}" for k in range(600)])})
+    with Campaign.create(tmp_path / "lone", lone, seed=1, limits=(0, 100)) as campaign:
+        campaign.add([Rating(segment, 50.0 + k, "ann") for k, segment in
+                      enumerate(campaign.select(20).ids)])  # fmt: skip
+    page = client_of(tmp_path / "lone").get("/explore/time")
+    told = re.search("<code>fewgold (init [^<]+)</code>", page.text)
+    assert told is not None and "raters do not see it" in page.text
+    pool = tmp_path / "pool.csv"
+    pool.write_text(
+        "id,text,date\n" + "".join(f"{k},Text {k},2026-01-0{1 + k % 9}\n" for k in range(30))
+    )
+    words = [*shlex.split(told[1].replace("pool.csv", str(pool))), "-q"]
+    words[1] = str(tmp_path / "dated")
+    assert CliRunner().invoke(app, words).exit_code == 0
+    with Campaign(tmp_path / "dated") as campaign:
+        assert "date" in campaign.labels and "date" not in campaign.pool.texts
 
 
 def test_scores_of_slices(tmp_path: Path) -> None:
@@ -737,6 +762,19 @@ def test_scores_of_slices(tmp_path: Path) -> None:
         assert client.get(f"/explore/slices/{path}").status_code == 404, path
     judged = client.get("/explore/judge?by=part").text
     assert "By part" in judged and "fewgold judge" in judged
+
+
+def test_names_of_judges_keep_their_case(place: Path) -> None:
+    page = html.unescape(client_of(place).get("/explore/judge").text)
+    assert re.search(r'<p class="note">comet and people use different scales[^<]*[^.]\.</p>', page)
+
+
+def test_many_undecided_pairs_are_folded() -> None:
+    made = Site(None, "t", "c").templates.get_template("owner_parts.html").module
+    told = [f"a vs b{k}: not resolved" for k in range(7)]
+    few, many = str(made.undecided(told[:6])), str(made.undecided(told))  # type: ignore[attr-defined]
+    assert few.count("<p>a vs b") == 6 and "<details>" not in few
+    assert many.count("<li>a vs b") == 7 and "7 pairs cannot be told apart yet" in many
 
 
 def test_criteria_side_by_side(tmp_path: Path) -> None:

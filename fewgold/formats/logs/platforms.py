@@ -200,7 +200,7 @@ def _has_score(keys: set[str]) -> bool:
 
 
 def _plainly(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with the plain names of its fields; what a score is about under the older names."""
+    """A row with plain names of fields; the subject of a score gets the names of older versions."""
     made = {plain(str(k)): v for k, v in row.items()}
     subject = made.get("subject")
     if field := _SUBJECTS.get(label(at(subject, "kind"))):
