@@ -224,7 +224,7 @@ def read_labelled(
     """
     frame, how = as_pandas(table), Chosen.parse(chosen)
     id = None if id is None else ",".join(_columns(id))
-    listed = {
+    listed: dict[str, Any] = {
         role: None if said is None else _columns(said)
         for role, said in (("human", human), ("metrics", metrics), ("texts", texts))
     }
@@ -241,7 +241,8 @@ def read_labelled(
     )  # fmt: skip
     people = found.some_humans()
     found = found.per_output()
-    frame, notes = found.table, []
+    frame = found.table
+    notes: list[str] = []
     scores = _scores(frame, people, notes)
     labelled = np.isfinite(scores)
     if not labelled.any():

@@ -734,7 +734,7 @@ def quantile(
         low = first(lambda e: e.interval(confidence).high)
         high = first(lambda e: e.interval(confidence).low)
         ends = min(scores[low + 1], float(levels[at])), max(scores[high + 1], float(levels[at]))
-        return Interval(*map(np.float64, ends))
+        return Interval(*(np.asarray(end)[()] for end in ends))
 
     base = share(at)
     return QuantileEstimate(levels[at], p, base, interval, _of(f"quantile {p:g}", base))

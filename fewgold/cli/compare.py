@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fewgold.cli import input, options, parse
-from fewgold.cli.console import PaperTable, emit, escape, remarks, save_all, table
+from fewgold.cli.console import PaperTable, emit, escape, notes, remarks, save_all, table
 from fewgold.cli.options import Json, Output, Quiet, described, flag, option
 from fewgold.common.text import plain_frame, shorter
 
@@ -408,7 +408,7 @@ def _labelled(
     found, _ = with_controls(
         found, labelled, how, named=named["metrics"] is not None, without=[*kept, system]
     )
-    input.notes(found.notes(), quiet)
+    notes(found.notes(), quiet)
     told: dict[str, Any] = {
         "human": people, "chosen": how, "metrics": list(found.metrics), "id": found.id,
         "document": (how.column if how.how == "whole" else found.document) or "none",
