@@ -132,5 +132,7 @@ def preference_record(found: Preferences | PairRanking, confidence: float) -> di
     """The same in plain values, for JSON."""
     from fewgold.comparison import PairRanking
 
-    ranked = isinstance(found, PairRanking)
-    return plain_value(found.to_dict() if ranked else found.to_dict(confidence))
+    if isinstance(found, PairRanking):
+        return found.to_dict()
+    told: dict[str, Any] = plain_value(found.to_dict(confidence))
+    return told
