@@ -645,7 +645,7 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
         s.Table("Agreement", found.table(), caption=f"With {level}s that follow the design.")
     ]
     if found.notes:
-        parts.insert(0, s.Group("Before you use this", [s.Notes("Notes", found.notes)]))
+        parts.insert(0, s.Notes("Before you use this", found.notes))
     if figures and available():
         drawn = [
             s.Figure(f"{t.judge}: {told}", to_svg(found.plot(kind, t.judge), alt=told))

@@ -337,7 +337,7 @@ class Monitoring:
 
         parts: list[Any] = []
         if self.notes:
-            parts.append(s.Group("Before you use this", [s.Notes("Notes", self.notes)]))
+            parts.append(s.Notes("Before you use this", self.notes))
         if available():
             alt = f"Scores of {len(self)} batches. {self.verdict}"
             line = to_svg(self.plot(), alt=alt)
