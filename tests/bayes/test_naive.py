@@ -195,7 +195,7 @@ def test_the_layout_and_human_columns_of_the_thesis() -> None:
 @pytest.mark.parametrize(
     ("change", "say"),
     [
-        ({"rated": 500}, "asks for 500 ratings of each system, and a has 300"),
+        ({"rated": 500}, "500 ratings of each system were requested, but a has only 300"),
         ({"rated": 0}, "at least 1"),
         ({"rated": "m"}, "must hold 0 and 1"),
         ({"rated": "x"}, "unknown column 'x'"),
