@@ -13,7 +13,7 @@ from fewgold.errors import BudgetError, DataError
 from fewgold.estimators import ControlVariates, Learned, Mean, Ridge
 from fewgold.missing import PartialRatings
 from fewgold.pool import Pool
-from fewgold.quantities import quantile, ratio, total, total, weighted_mean
+from fewgold.quantities import quantile, ratio, total, weighted_mean
 from fewgold.registry import strategy
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import SimpleRandom, Stratified, WithinSlices

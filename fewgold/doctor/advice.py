@@ -424,7 +424,8 @@ def _over_time(seen: Seen) -> list[Command]:
             if np.isfinite(scores).sum() / len(order) >= _RATED:
                 metrics = _metrics(seen)
                 text = f"fewgold monitor {_file(seen)}{_human(seen)}{_roles(seen, 'id')}"
-                text += f" --chosen random{metrics} --batch {shlex.quote(name)}{f' --every {every}' if every else ''}"
+                text += f" --chosen random{metrics} --batch {shlex.quote(name)}"
+                text += f" --every {every}" if every else ""
                 size = np.nanstd(scores) / 3
                 if size > 0:
                     text += f" --drop {float(f'{size:.1g}'):g}"
