@@ -95,7 +95,7 @@ def test_chances_make_the_hajek_estimate() -> None:
     with pytest.raises(DesignError, match=r"uneven\. Use bound=Student\(\)"):
         fewgold.estimate_mean(table, **scale, bound="hoeffding").interval()
     with pytest.raises(DesignError, match=r"limits=.* of estimate_mean"):
-        fewgold.estimate_mean(table, human="human", bound="star")
+        fewgold.estimate_mean(table, human="human", metrics=[], bound="star").interval()
 
 
 def test_process_adds_the_variance_of_the_pool() -> None:
@@ -140,7 +140,7 @@ def test_process_counts_documents() -> None:
 def test_guaranteed_bounds_refuse_the_process() -> None:
     table = frame()
     table["human"] = (table["human"] > 3).astype(float).where(table["human"].notna())
-    pool = fewgold.estimate_mean(table, human="human", metrics=[], bound="star").interval()
+    pool = fewgold.estimate_mean(table, human="human", metrics=[], bound="star")
     assert np.isfinite(pool.interval().low)
     made = fewgold.estimate_mean(table, human="human", metrics=[], bound="star", target="process")
     with pytest.raises(FewgoldError, match="process"):
