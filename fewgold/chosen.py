@@ -75,7 +75,10 @@ class Chosen:
             return cls(how, column.strip() or None)
         raise DataError(
             f"how the labelled rows were chosen must be {CHOICES}; got {str(text)!r}.",
-            hints={"cli": "Give it with --chosen.", "python": 'Give it as chosen="random".'},
+            hints={
+                "cli": "For instance --chosen random, or --chosen strata:language.",
+                "python": 'For instance chosen="random", or chosen="strata:language".',
+            },
         )
 
     @property

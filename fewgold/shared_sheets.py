@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold import io, sheets
+from fewgold.common.text import verb
 from fewgold.comparison import joint_pool
 from fewgold.comparison.table import label
 from fewgold.errors import DataError, UnknownNameError
@@ -213,14 +214,16 @@ def read_shared(
     if not gaps:
         empty = sheet[wanted].map(io.is_gap).all(axis=1)
         rated = {i for i, bare in zip(found, empty, strict=True) if not bare}
-        refuse(
-            f"of {len(shared.key)} outputs are not rated",
-            [i for i in shared.key if i not in rated],
-            {
-                "python": "Rate them all, or, if some are missing at random, use gaps=True.",
-                "cli": "Rate them all, or, if some are missing at random, use --rated-only.",
-            },
-        )
+        if bare := [i for i in shared.key if i not in rated]:
+            more = ", …" if len(bare) > 5 else ""
+            raise DataError(
+                f"{len(bare)} of {len(shared.key)} outputs {verb(len(bare), 'are')} not rated: "
+                f"{', '.join(bare[:5])}{more}.",
+                hints={
+                    "python": "Rate them all, or, if some are missing at random, use gaps=True.",
+                    "cli": "Rate them all, or, if some are missing at random, use --rated-only.",
+                },
+            )
     roles = shared.columns
     kept = [roles["id"], roles["system"], roles.get("document"), *(roles.get("metrics") or ())]
     for name in by:

@@ -484,11 +484,17 @@ def read_record(path: str | Path | Record) -> Record:
         sheet = str(path).removesuffix(".design.json")
         if sheet != str(path) and not Path(sheet).exists():
             raise DataError(f"there is no file {sheet!r}.") from None
+        other = ""
+        if sheet != str(path):
+            if sheet.endswith(".design.json"):
+                raise DataError(f"{sheet!r} is a design file. Give the sheet beside it.") from None
+            io.read_table(sheet)  # an empty file, or a folder, is not a sheet at all
+            other = f"If another tool made this table, ask fewgold doctor {shlex.quote(sheet)}."
         raise DataError(
-            f"there is no design file {str(path)!r}. It is written next to the sheet.",
+            f"there is no design file {str(path)!r}. fewgold select writes it next to its sheet.",
             hints={
-                "python": "Restore it, or give its path with design=….",
-                "cli": "Restore it, or give its path with --design.",
+                "python": f"Restore it, or give its path with design=…. {other}".rstrip(),
+                "cli": f"Restore it, or give its path with --design. {other}".rstrip(),
             },
         ) from None
     except ValueError as error:

@@ -23,7 +23,7 @@ from fewgold.common.checks import as_names, check_choice, check_confidence
 from fewgold.common.statistics import adjusted_p_values
 from fewgold.common.text import decimals, html_table, plain_frame
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.estimate import Estimate
+from fewgold.estimate import Estimate, Interval, LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.pool import Pool
 from fewgold.quantities import mean_of, total, weighted_mean
@@ -159,7 +159,11 @@ class Slices:
                 errors[k] = max(float(own.se), wide) if math.isfinite(wide) else float(own.se)
                 if math.isfinite(wide) and high > low:
                     skewness[k] = float((low + high - 2 * own.value) / (high - low))
-        return shrunk(values, errors, confidence, np.clip(skewness, -0.9, 0.9))
+        mean, sd, low, high = shrunk(values, errors, confidence, np.clip(skewness, -0.9, 0.9))
+        limits = {e.ratings.limits for e in self.estimates if isinstance(e, LinearEstimate)}
+        # A slice without a score of its own, in particular, may reach beyond the scale.
+        low, high = Interval(low, high).within(limits.pop() if len(limits) == 1 else None)
+        return mean, sd, low, high
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The slices in plain numbers, for JSON."""

@@ -17,7 +17,7 @@ import fewgold
 from fewgold import Design, Ratings
 from fewgold.chosen import Chosen, join_labels, read_labelled
 from fewgold.cli import app
-from fewgold.errors import DataError, FewgoldError
+from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimators import Mean
 from fewgold.judge import assess
 from fewgold.labels import looks_chosen
@@ -90,6 +90,12 @@ def test_chances_make_the_hajek_estimate() -> None:
     poisson = np.sqrt(((1 - pi) * ((y - value) / pi) ** 2).sum()) / (1 / pi).sum()
     assert made.value == pytest.approx(value)
     assert made.se == pytest.approx(poisson, rel=0.03)  # times Bessel's correction
+    # The way out is not another bound that refuses unequal chances too.
+    scale = {"limits": (-20, 20), "human": "human", "metrics": ["judge"], "chosen": "chances:rate"}
+    with pytest.raises(DesignError, match=r"uneven\. Use bound=Student\(\)"):
+        fewgold.estimate_mean(table, **scale, bound="hoeffding").interval()
+    with pytest.raises(DesignError, match=r"limits=.* of estimate_mean"):
+        fewgold.estimate_mean(table, human="human", metrics=[], bound="star").interval()
 
 
 def test_process_adds_the_variance_of_the_pool() -> None:

@@ -559,8 +559,19 @@ def test_no_side_file(pool: Pool, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"there is no file '.*a.csv'"):
         sheets.read_record(tmp_path / "a.csv.design.json")
     (tmp_path / "a.csv").touch()
-    with pytest.raises(DataError, match="there is no design file"):
+    with pytest.raises(DataError, match=r"cannot read '.*a.csv': it is empty"):
         sheets.read_record(tmp_path / "a.csv.design.json")
+    with pytest.raises(DataError, match=r"cannot read '.*': it is a folder"):
+        sheets.read_record(f"{tmp_path}.design.json")
+    (tmp_path / "c.csv.design.json").write_text("{}")
+    with pytest.raises(DataError, match="is a design file"):
+        sheets.read_record(tmp_path / "c.csv.design.json.design.json")
+    (tmp_path / "a.csv").write_text("id,score\n1,2\n")
+    with pytest.raises(DataError, match=r"there is no design file.*fewgold doctor .*a\.csv"):
+        sheets.read_record(tmp_path / "a.csv.design.json")
+    with pytest.raises(DataError, match="there is no design file") as found:
+        sheets.read_record(tmp_path / "b.json")
+    assert "fewgold doctor" not in str(found.value)  # the sheet is not known
     (tmp_path / "b.json").write_text("{")
     with pytest.raises(DataError, match="not a design file"):
         sheets.read_record(tmp_path / "b.json")

@@ -131,6 +131,24 @@ def test_a_slice_that_is_rated_throughout_is_exact() -> None:
     assert found["1"].se == 0
 
 
+def test_shrunk_intervals_stay_on_the_scale() -> None:
+    """Also that of a slice with too few ratings, which is predicted from the others."""
+    pool = Pool(ids=np.arange(100))
+    labels = np.repeat(["a", "b", "c", "d"], [32, 32, 32, 4])
+    passed = (np.arange(100) % 6 > 0).astype(float)
+    sample = Mean().select(pool, 60, rng=1)
+    scores = passed[sample.indices]
+    for limits in (None, (0, 1)):
+        frame = slices(sample.rate(scores, limits=limits), Mean(), labels, shrink=True).to_frame()
+        (few,) = frame.index[~frame["enough"]]
+        reach = frame["shrunk_high"].max()
+        assert reach == 1 if limits else reach > 1
+        assert frame["shrunk_low"].min() >= 0 if limits else True
+        assert frame.loc[few, "shrunk_low"] < frame.loc[few, "shrunk"] < reach
+    sums = slices(sample.rate(scores, limits=(0, 1)), Mean(), labels, shrink=True, quantity=total)
+    assert sums.to_frame()["shrunk_high"].max() > 1  # a sum is not on the scale
+
+
 @pytest.mark.parametrize("name", ["docs-sys+ridge", "docs-chunks3+mean", "docs-uneven-rank+ridge"])
 def test_every_design_has_finite_slices(name: str) -> None:
     ratings, made = rated(name)

@@ -72,7 +72,7 @@ def limits_missing(name: str) -> DesignError:
         "student",
     )
     given = {
-        "python": "Give them with the ratings, sample.rate(scores, limits=(0, 25)),",
+        "python": "Give them with the ratings, as limits=(0, 25) of estimate_mean or sample.rate,",
         "cli": "Give them with --limits 0,25,",
         "web": "Enter the ends of the scale,",
     }

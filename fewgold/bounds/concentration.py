@@ -75,6 +75,9 @@ class RangeBound(Bound):
         as_printed = "or {} to apply the formula as the paper did, without guarantee."
         way_out = bound_hints(as_printed, f"{self.name}-printed")
         way_out["python"] = as_printed.format("printed=True")
+        if not estimate.design.drawn_as(*self._covers):
+            covers = f"{' and '.join(self._covers)} samples"
+            raise not_covered(self.name, covers, estimate.design, way_out)
         if estimate.tuned:
             hints = bound_hints(
                 "Use {}, which uses only the ratings; {}; the plain mean; or slopes fixed "
@@ -87,9 +90,6 @@ class RangeBound(Bound):
                 f"that of {estimate.method!r} was.",
                 hints={audience: f"{hint} {way_out[audience]}" for audience, hint in hints.items()},
             )
-        if not estimate.design.drawn_as(*self._covers):
-            covers = f"{' and '.join(self._covers)} samples"
-            raise not_covered(self.name, covers, estimate.design, way_out)
 
     def _span(self, estimate: LinearEstimate) -> float:
         limits = estimate.limits

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 PLAIN = "random+mean"
 #: What the table compares: each idea alone, then both together.
 SHOWN = {
-    PLAIN: "plain random; mean",
+    PLAIN: "random; mean",
     "docs-sys+mean": "spread; mean",
-    "random+cv-multi": "plain random; corrected mean",
+    "random+cv-multi": "random; corrected mean",
     "docs-sys+ridge": "spread; corrected mean",
     "docs-balanced+ridge": "balanced; corrected mean",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli import rated as rated_study
-from fewgold.cli.console import BAD_DATA, emit, escape, pairs, remarks, to_json
+from fewgold.cli.console import BAD_DATA, emit, escape, note, pairs, remarks, to_json
 from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
 from fewgold.errors import FewgoldError
 
@@ -172,8 +173,14 @@ def _part(study: rated_study.RatedStudy, told: dict[str, Any]) -> Estimate:
         )
     ratings = ratings_for(study.partial, study.estimator, told["gaps"])
     column = input.columns_beside(ratings, study.table(), study.sheet, told["id"])
-    values, order, _ = batch_labels(column(told["by"]), told["every"], told["by"])
+    values, order, how = batch_labels(column(told["by"]), told["every"], told["by"])
     name = order[-1] if told["part"] is None else told["part"]
+    if told["part"] is None and len(order) > 1 and how == "in the order of the table":
+        note(
+            f"only rows with the last value of {told['by']} in the table count, {name}; name "
+            f"another with --part, such as --part {shlex.quote(order[0])}",
+            told["quiet"],
+        )
     if name not in order:
         raise UnknownNameError(f"value of {told['by']}", name, order)
     return weighted_mean(

@@ -369,6 +369,12 @@ def _from_pilot(
     from fewgold import sheets
     from fewgold.planning import Outlook
 
+    if goal.difference is not None:
+        raise typer.BadParameter(
+            "a pilot shows the sd of scores, not of differences. Give the sd of differences with "
+            "--sd (about se × √n in differences.csv of fewgold compare SHEET -o FOLDER), or "
+            "--history with several systems."
+        )
     side = sheets.design_path(pilot)
     if chosen is not None:
         from fewgold.labels import partial_ratings
@@ -386,12 +392,6 @@ def _from_pilot(
             f"there is no {str(side)!r}. If it is a table with labels on some rows, say how they "
             "were chosen, such as --chosen random. For other ratings give their sd with --sd, or a "
             "fully rated table with --history."
-        )
-    if goal.difference is not None:
-        raise typer.BadParameter(
-            "a pilot of one system shows the sd of its scores, not of differences. Give the sd of "
-            "differences with --sd (fewgold compare on a pilot of both systems shows it), or "
-            "--history with several systems."
         )
     if adequate is not None:
         ratings = ratings.cut(adequate)

@@ -176,7 +176,10 @@ def select(
     if by is not None and (given is not None or in_order):
         raise typer.BadParameter("--by cannot be combined with --given or --in-order.")
     if shared and (given is not None or in_order):
-        raise typer.BadParameter("--shared cannot be combined with --given or --in-order.")
+        raise typer.BadParameter(
+            "--shared cannot be combined with --given or --in-order. To rate several systems in "
+            "waves, begin a campaign: fewgold init FOLDER POOL."
+        )
     asked = parse.criteria("--criteria", criteria)
     if asked and score_column != "score":
         raise typer.BadParameter("--criteria names the columns: leave --score-column out.")

@@ -382,7 +382,8 @@ def _estimate(seen: Seen) -> Command:
     chosen, which = "random", "the labelled ones"
     if _whole_documents(seen):
         chosen, which = f"whole:{seen.document}", f"the labelled values of {seen.document}"
-    text = f"fewgold estimate {_file(seen)}{_human(seen)} --chosen {shlex.quote(chosen)}{metrics}"
+    text = f"fewgold estimate {_file(seen)}{_human(seen)}{_roles(seen, 'id', 'document')} --chosen "
+    text += f"{shlex.quote(chosen)}{metrics}"
     return Command(text, f"the score of all rows, if {which} were chosen at random")
 
 
@@ -422,8 +423,9 @@ def _over_time(seen: Seen) -> list[Command]:
                 break
             if np.isfinite(scores).sum() / len(order) >= _RATED:
                 metrics = _metrics(seen)
-                text = f"fewgold monitor {_file(seen)}{_human(seen)} --chosen random{metrics}"
-                text += f" --batch {shlex.quote(name)}{f' --every {every}' if every else ''}"
+                text = f"fewgold monitor {_file(seen)}{_human(seen)}{_roles(seen, 'id')}"
+                text += f" --chosen random{metrics} --batch {shlex.quote(name)}"
+                text += f" --every {every}" if every else ""
                 size = np.nanstd(scores) / 3
                 if size > 0:
                     text += f" --drop {float(f'{size:.1g}'):g}"

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+import pandas as pd
+
 from fewgold import io
 from fewgold.doctor.findings import Finding, finding, plural, some
 from fewgold.doctor.seen import Seen
@@ -24,7 +26,11 @@ _DATE = re.compile(
 def id_findings(seen: Seen) -> Iterator[Finding]:
     """Missing, duplicate and damaged ids."""
     if seen.id is None:
-        yield finding("no-ids", f"columns: {some(list(seen.table.columns), 8)}")
+        where = f"columns: {some(list(seen.table.columns), 8)}"
+        if (number := _counted(seen)) is not None:
+            both = shlex.quote(f"{seen.document},{number}")
+            where = f"“{seen.document}” and “{number}” do so together: --id {both}"
+        yield finding("no-ids", where)
         return
     ids = seen.labels(seen.id)
     if gaps := [k + 1 for k, i in enumerate(ids) if not i]:
@@ -40,6 +46,22 @@ def id_findings(seen: Seen) -> Iterator[Finding]:
         each = " for each system" if len(set(ids)) < len(ids) else ""
         yield finding("ids-elsewhere", name=seen.id, each=each, quoted=shlex.quote(seen.id))
     yield from _doubled(seen, ids)
+
+
+def _counted(seen: Seen) -> str | None:
+    """The column that counts the rows of each document without a gap, such as a turn number."""
+    if seen.document is None or "," in seen.document:
+        return None
+    documents = seen.labels(seen.document)
+    for name in map(str, seen.table.columns):
+        numbers = pd.to_numeric(seen.table[name], errors="coerce")
+        if name in (seen.document, *seen.human) or "," in name or (numbers % 1 != 0).any():
+            continue
+        of = numbers.groupby(documents)
+        sizes = of.size()
+        if sizes.max() > 1 and ((of.nunique() == sizes) & (of.max() - of.min() < sizes)).all():
+            return name
+    return None
 
 
 def keys(seen: Seen) -> tuple[str, ...] | None:

@@ -178,8 +178,12 @@ class Sampler(ABC):
         if not whole or not 1 <= budget <= left:
             what = "segments not yet rated" if rated else "segments of the pool"
             raise BudgetError(
-                f"budget must be a whole number from 1 to {left}, the {what}, or a share up to "
-                f"1.0; got {budget!r}."
+                f"a budget must be a whole number from 1 to {left}, the {what}; got {budget!r}.",
+                hints={
+                    "python": "A float such as 0.1 is a share of the pool.",
+                    "cli": "A share of the pool is --budget 10%.",
+                    "web": "",
+                },
             )
         return int(budget)
 

@@ -54,6 +54,7 @@ def test_demo_for_people(run: Run) -> None:
     for part in ("One study", "random+cv-comet", "typical error", "fewgold select", "2,000"):
         assert part in text
     assert run(*args).stdout == text
+    assert "…" not in run("demo", "--draws", 4).stdout  # no heading is cut off
     rows = run(*args, "--format", "csv").stdout.splitlines()
     assert rows[0] == "strategy,n,typical_error,worth,holds_truth,width"
     assert len(rows) == 7

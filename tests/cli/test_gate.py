@@ -61,6 +61,11 @@ def test_the_last_batch_or_another(run: Run) -> None:
     assert part("--by", "release", code=1)["of"] == "mean of v4"
     assert part("--by", "release", "--part", "v1", code=0)["of"] == "mean of v1"
     assert part("--by", "date", "--every", "month", code=3)["of"] == "mean of 2026-02"
+    last = "only rows with the last value of release in the table count, v4"
+    at = ("gate", *GIVEN, "--bar", "0.77", "--by")
+    assert last in " ".join(run(*at, "release", code=1).stderr.split())
+    for more, code in ((("release", "--part", "v4"), 1), (("date", "--every", "month"), 3)):
+        assert "last value" not in run(*at, *more, code=code).stderr
     args = ("gate", *GIVEN, "--bar", 1, "--by", "release", "--part", "v9")
     assert "unknown value of release" in run(*args, code=3).stderr
 

@@ -91,6 +91,7 @@ def test_percent_is_a_share(run: Run) -> None:
         (("--budget", 100), 2, "--metric-cost"),
         (("--half-width", 1, "--sd", 2, "--assurance", 0.8), 2, "--assurance needs --pilot"),
         (("--difference", 1, "--history", "pool.csv"), 3, "rated on the same segments"),
+        (("--difference", 1, "--pilot", "pool.csv"), 2, "sd of differences with --sd"),
         (("--half-width", "5%", "--sd", 2), 2, "in the units of the scores; got '5%'"),
         (("--half-width", "wide", "--sd", 2), 2, "--half-width must be like 0.5"),
         (("--half-width", "wide", "--alpha", 0.5), 2, "--half-width must be like 0.05 or 5%"),

@@ -258,3 +258,10 @@ def test_a_pool_with_a_byte_order_mark_is_the_same_pool(run: Run, named: bool) -
     options = ("-o", "p.csv", "--budget", "10", "--seed", "3", *columns)
     run("select", "-", *options, stdin=text)
     assert io.read_table("p.csv")["id"].tolist() == ids
+
+
+def test_refusals_name_the_way_out(run: Run) -> None:
+    said = run("select", "pool.csv", "--budget", 10**6, "-o", "s.csv", code=3).stderr
+    assert "--budget 10%" in said and "a float" not in said.lower()
+    shared = ("select", "pool.csv", "--budget", 5, "-o", "s.csv", "--shared", "--in-order")
+    assert "fewgold init FOLDER POOL" in run(*shared, code=2).stderr.replace("│", " ")

@@ -165,11 +165,27 @@ def test_ids_of_two_columns(tmp_path: Path) -> None:
     path = tmp_path / "talks.csv"
     table.to_csv(path, index=False)
     assert examine(path).exit_code == 3
+    assert "--id conversation,turn" in str(examine(path).findings[0])
+    table.assign(turn=table["turn"] ** 2).to_csv("squares.csv", index=False)
+    assert "conversation,turn" not in str(examine("squares.csv").findings[0])
     found = examine(path, id="conversation,turn")
     assert found.exit_code == 0
     assert "--id conversation,turn" in found.next_commands[0].text
     with pytest.raises(UnknownNameError, match="unknown column 'trun'"):
         examine(path, id="conversation,trun")
+
+
+def test_a_named_id_is_part_of_every_command_that_needs_it() -> None:
+    """Without it, the number of the turn would be taken for a metric."""
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"conversation": np.repeat([f"talk {k}" for k in range(40)], 5)})
+    table["turn"], table["judge"] = [*range(5)] * 40, rng.normal(size=200).round(2)
+    table["human"] = np.where(rng.random(200) < 0.5, rng.integers(1, 6, 200), np.nan)
+    table["output"] = [f"text {k}" for k in range(200)]
+    table.to_csv("talks.csv", index=False)
+    said = [c.text for c in examine("talks.csv", id="conversation,turn").next_commands]
+    (estimate,) = [text for text in said if text.startswith("fewgold estimate")]
+    assert "--id conversation,turn" in estimate
 
 
 @pytest.mark.parametrize("broken", ["no-ids", "ids-by-document", "duplicate-rows"])
