@@ -174,6 +174,7 @@ def test_few_shared_among_many_are_not_enough() -> None:
     assert row["difference"] == pytest.approx(a.mean() - b.mean())
     assert row["se"] == pytest.approx(np.sqrt(variance))
     assert any("judging by the shared segments" in note for note in result.notes)
+    assert any(note.startswith("a and b (12 segments rated for both) are") for note in result.notes)
 
 
 def test_separate_ratings_without_spread_are_unknown() -> None:
