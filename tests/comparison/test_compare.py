@@ -523,3 +523,30 @@ def test_rows_without_ids_are_those_of_their_own_table() -> None:
     told, known = numbered.differences().iloc[0], named.differences().iloc[0]
     assert (told["basis"], told["n"]) == ("separate", 0)
     assert told["se"] == pytest.approx(known["se"], rel=1e-12)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_how_many_more_for_systems_on_segments_of_their_own(same) -> None:
+    """Ratings and pool are those of each of the two: neither their union, nor other systems."""
+    rng = np.random.default_rng(3)
+    size, n = 400, 60
+    gold = {name: rng.normal(shift, 1, size) for name, shift in (("a", 0.3), ("b", 0), ("c", 5))}
+    drawn = np.split(rng.permutation(size)[: 3 * n], 3)
+    samples = {}
+    for (name, scores), rows in zip(gold.items(), drawn, strict=True):
+        ids = np.array([f"{'' if same else name}{k}" for k in range(size)])
+        design = plain_design(n, size, None, False, "pool")
+        samples[name] = Ratings(Sample(Pool(ids=ids), rows, design), scores[rows])
+    three = compare_samples(samples, higher_is_better=True, correction="none")
+    del samples["c"]
+    two = compare_samples(samples, higher_is_better=True, correction="none")
+    told = two.needed().iloc[0]
+    pd.testing.assert_frame_equal(three.needed(), two.needed())
+    row = two.differences().iloc[0]
+    assert told["more"] == told["segments"] - n
+    times = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    errors = [
+        row["se"] * np.sqrt((1 / k - 1 / size) / (1 / n - 1 / size))
+        for k in (told["segments"], told["segments"] - 1)
+    ]
+    assert row["difference"] / errors[0] >= times > row["difference"] / errors[1]
