@@ -275,7 +275,7 @@ class Comparison:
 
         above = np.triu_indices(len(self.systems), 1)
         first, second = at = self._order[above[0]], self._order[above[1]]
-        value, half = self.pairs.value[at], self._half_widths[at]
+        value, half = self.pairs.value[at] + 0.0, self._half_widths[at]  # 0 for −0
         columns = {
             "first": [self.systems[k] for k in first],
             "second": [self.systems[k] for k in second],
@@ -378,8 +378,8 @@ class Comparison:
                 if wanted < (size - 0.5 if left_out else 1e9):
                     segments = max(int(np.ceil(wanted - 1e-9)), int(n) + 1)
             more = None if segments is None else segments - int(n)
-            found.append((row.first, row.second, row.difference, segments, more))
-        columns = ["first", "second", "difference", "segments", "more"]
+            found.append((row.first, row.second, row.difference, row.se, segments, more))
+        columns = ["first", "second", "difference", "se", "segments", "more"]
         made = pd.DataFrame(found, columns=columns)
         return made.astype({"segments": "Int64", "more": "Int64"})
 
@@ -574,10 +574,15 @@ def _apart(result: Comparison) -> str | None:
 def needed_line(row: Mapping[str, Any]) -> str:
     """A line on the segments needed to tell two systems apart; ``row`` is from `Comparison.needed`.
 
-    >>> needed_line({"first": "A", "second": "B", "difference": 0.31, "segments": 240, "more": 90})
+    >>> row = {"first": "A", "second": "B", "difference": 0.31, "se": 0.2}
+    >>> needed_line({**row, "segments": 240, "more": 90})
     'A vs B: not resolved; a difference of this size takes about 240 segments, 90 more'
     """
     told = f"{row['first']} vs {row['second']}: not resolved"
+    if row["difference"] == 0:
+        return f"{told}; the difference found is 0, which no number of segments resolves"
+    if row["se"] is None:
+        return f"{told}; the error of the difference is unknown, and so is the number of segments"
     if row["segments"] is None:
         return f"{told}; a difference of this size takes more segments than there are"
     return (

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from fewgold.common.text import plain_frame
 from fewgold.comparison import compare, compare_samples, joint_pool
 from fewgold.comparison.designs import plain_design
+from fewgold.comparison.result import needed_line
 from fewgold.datasets import demo_frame
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.estimators import Ridge
@@ -550,3 +552,33 @@ def test_how_many_more_for_systems_on_segments_of_their_own(same) -> None:
         for k in (told["segments"], told["segments"] - 1)
     ]
     assert row["difference"] / errors[0] >= times > row["difference"] / errors[1]
+
+
+def test_what_no_number_of_segments_resolves_is_told_apart() -> None:
+    """A difference of 0, one without a known error, and one too small for the pool."""
+    rng = np.random.default_rng(3)
+    scores, noise = rng.normal(size=100), rng.normal(size=100)
+    noise += 0.001 - noise[1:40].mean()
+    gold = {"a": scores, "b": scores, "c": scores + 1, "d": scores + noise}
+    rows = [
+        (k, name, own[k] if (name == "d") <= k < 40 else np.nan)
+        for name, own in gold.items()
+        for k in range(100)
+    ]
+    frame = pd.DataFrame(rows, columns=["seg", "system", "score"])
+    found = compare(frame, higher_is_better=True, **ROLES)
+    lines = [needed_line(row) for row in plain_frame(found.needed()) or []]
+
+    def line(first, second):
+        return next(
+            each for each in lines if {*each.split(":")[0].split(" vs ")} == {first, second}
+        )
+
+    assert line("a", "b").endswith(
+        "the difference found is 0, which no number of segments resolves"
+    )
+    assert line("a", "c").endswith(
+        "the error of the difference is unknown, and so is the number of segments"
+    )
+    assert line("a", "d").endswith("takes more segments than there are")
+    assert not np.signbit(found.differences()["difference"].where(lambda d: d == 0, 0.0)).any()
