@@ -75,16 +75,18 @@ class RangeBound(Bound):
         as_printed = "or {} to apply the formula as the paper did, without guarantee."
         way_out = bound_hints(as_printed, f"{self.name}-printed")
         way_out["python"] = as_printed.format("printed=True")
-        if not estimate.design.drawn_as(*self._covers):
+        design = estimate.design
+        if not design.drawn_as(*self._covers):
             covers = f"{' and '.join(self._covers)} samples"
-            raise not_covered(self.name, covers, estimate.design, way_out)
+            raise not_covered(self.name, covers, design, way_out)
         if estimate.tuned:
+            betting = "stratified-betting" if design.drawn_as("stratified") else "betting"
             hints = bound_hints(
                 "Use {}, which uses only the ratings; {}; the plain mean; or slopes fixed "
                 "beforehand;",
-                *("betting", "student"),
+                *(betting, "student"),
             )
-            hints["cli"] = "Use --bound betting or --bound student, or the estimator mean;"
+            hints["cli"] = f"Use --bound {betting} or --bound student, or the estimator mean;"
             raise DesignError(
                 f"{self.name} holds only if the control was not tuned on these ratings, but "
                 f"that of {estimate.method!r} was.",

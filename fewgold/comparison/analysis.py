@@ -420,7 +420,7 @@ def _about_gaps(
         i, j = min(separate, key=lambda pair: int(count[pair]))
         which = f"{systems[i]} and {systems[j]}"
         if len(separate) > 1:
-            which = f"{len(separate)} pairs, such as {which},"
+            which = f"{len(separate)} pairs, such as {which}"
         seen = factor[np.isfinite(factor)]
         cost = (
             f"about 1/{np.median(seen):.1f} of the variance of separate ones, judging by the "
@@ -429,9 +429,9 @@ def _about_gaps(
             else "1/2 to 1/5 of the variance of separate ones on public test sets of translation"
         )
         notes.append(
-            f"{which} share few segments ({count[i, j]}) and are compared on all segments rated "
-            "for either, as if these were chosen at random; differences on the same segments "
-            f"have {cost}"
+            f"{which} ({counted(int(count[i, j]), 'segment')} rated for both) are compared on all "
+            "segments rated for either, as if these were chosen at random; differences on the same "
+            f"segments have {cost}"
         )
     return notes
 

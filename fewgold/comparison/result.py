@@ -275,7 +275,7 @@ class Comparison:
 
         above = np.triu_indices(len(self.systems), 1)
         first, second = at = self._order[above[0]], self._order[above[1]]
-        value, half = self.pairs.value[at], self._half_widths[at]
+        value, half = self.pairs.value[at] + 0.0, self._half_widths[at]  # 0 for −0
         columns = {
             "first": [self.systems[k] for k in first],
             "second": [self.systems[k] for k in second],
@@ -348,32 +348,38 @@ class Comparison:
         With this number, a difference of the observed size is significant with probability
         ``power``: it is then Φ⁻¹(1 − a/2) + Φ⁻¹(power) standard errors, where a is the level,
         divided by the number of remaining pairs for Holm's correction. Standard errors are
-        proportional to √(1/n − 1/N), all else equal. ``segments`` and ``more`` (beyond those
-        already rated for the pair) are empty if the whole pool is too small, or if the spread is
-        unknown.
+        proportional to √(1/n − 1/N), all else equal. For a pair that was compared on shared
+        segments, n counts these; otherwise it is the number rated for each of the two (their
+        harmonic mean), of pools of N. ``segments`` and ``more`` (beyond those already rated for the
+        pair) are empty if the whole pool is too small, or if the spread is unknown.
         """
         import pandas as pd
         from scipy.special import ndtri
 
         check_confidence(power)
-        frame, size = self.differences(), int(self.facts["pool_size"])
-        left_out = 0.0 if self.facts["target"] == "process" else 1 / size
+        frame = self.differences()
         frame = frame[~frame["significant"]]
         level = self.level / max(len(frame), 1) if self.correction == "holm" else self.level
         times = float(ndtri(1 - level / 2) + ndtri(power))
+        own = dict(zip(self.systems, self.estimates, strict=True))
         rows: Any = frame.itertuples()
         found = []
         for row in rows:
-            n = int(row.n) if row.basis == "shared" else int(self.facts["n"])
+            n, size = float(row.n), float(self.facts["pool_size"])
+            if row.basis != "shared":
+                two = own[row.first], own[row.second]
+                n = 2 / sum(1 / e.n for e in two)
+                size = 2 / sum(1 / e.design.size for e in two)
+            left_out = 0.0 if self.facts["target"] == "process" else 1 / size
             segments: int | None = None
             if np.isfinite(row.se) and row.se > 0 and row.difference != 0 and 1 / n > left_out:
                 unit = row.se**2 / (1 / n - left_out)
                 wanted = 1 / ((row.difference / times) ** 2 / unit + left_out)
                 if wanted < (size - 0.5 if left_out else 1e9):
-                    segments = max(int(np.ceil(wanted - 1e-9)), n + 1)
-            more = None if segments is None else segments - n
-            found.append((row.first, row.second, row.difference, segments, more))
-        columns = ["first", "second", "difference", "segments", "more"]
+                    segments = max(int(np.ceil(wanted - 1e-9)), int(n) + 1)
+            more = None if segments is None else segments - int(n)
+            found.append((row.first, row.second, row.difference, row.se, segments, more))
+        columns = ["first", "second", "difference", "se", "segments", "more"]
         made = pd.DataFrame(found, columns=columns)
         return made.astype({"segments": "Int64", "more": "Int64"})
 
@@ -568,10 +574,15 @@ def _apart(result: Comparison) -> str | None:
 def needed_line(row: Mapping[str, Any]) -> str:
     """A line on the segments needed to tell two systems apart; ``row`` is from `Comparison.needed`.
 
-    >>> needed_line({"first": "A", "second": "B", "difference": 0.31, "segments": 240, "more": 90})
+    >>> row = {"first": "A", "second": "B", "difference": 0.31, "se": 0.2}
+    >>> needed_line({**row, "segments": 240, "more": 90})
     'A vs B: not resolved; a difference of this size takes about 240 segments, 90 more'
     """
     told = f"{row['first']} vs {row['second']}: not resolved"
+    if row["difference"] == 0:
+        return f"{told}; the difference found is 0, which no number of segments resolves"
+    if row["se"] is None:
+        return f"{told}; the error of the difference is unknown, and so is the number of segments"
     if row["segments"] is None:
         return f"{told}; a difference of this size takes more segments than there are"
     return (

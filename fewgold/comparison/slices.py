@@ -96,7 +96,7 @@ class SlicedComparison:
             for row in part.differences().to_dict("records"):
                 if place[row["first"]] > place[row["second"]]:  # one direction in all slices
                     row["first"], row["second"] = row["second"], row["first"]
-                    row["difference"] = -row["difference"]
+                    row["difference"] = 0.0 - row["difference"]
                     row["low"], row["high"] = -row["high"], -row["low"]
                     row["p_better"] = 1 - row["p_better"]
                 own.append({"slice": name, **{k: row[k] for k in _KEPT}})

@@ -339,10 +339,10 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
     if goal.difference is None:
 
         def reached(n: int) -> float:
-            """Half-width of the Hoeffding–Serfling bound."""
-            if n == size:
-                return 0.0
-            kept = 1.0 if size is None else 1 - (n - 1) / size
+            """Half-width of the Hoeffding–Serfling bound, whose k_n changes at half of the pool."""
+            kept = 1.0
+            if size is not None:
+                kept = min(1 - (n - 1) / size, (1 - n / size) * (1 + 1 / n))
             return float(width * np.sqrt(kept * np.log(2 / (1 - goal.confidence)) / (2 * n)))
 
         most = size if size is not None else 2**40

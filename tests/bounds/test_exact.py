@@ -298,6 +298,23 @@ def test_clopper_pearson_refuses_what_is_not_proved():
         made.interval(0.4)
 
 
+@pytest.mark.parametrize("strategy", ["random+ridge", "metrics-prop+ridge", "docs-uneven+ridge"])
+@pytest.mark.parametrize("bound", CLOSED, ids=lambda bound: bound.name)
+def test_a_refusal_advises_bounds_that_cover_the_design_too(strategy, bound):
+    pool, gold = load_demo("ende")
+    sampler, estimator = strategy.split("+")
+    sample = registry.sampler(sampler).draw(pool, 60, rng=0)
+    ratings = sample.rate(gold[sample.indices], limits=(0, 25))
+    made = registry.estimator(estimator, pool).estimate(ratings)
+    with pytest.raises(DesignError) as refused:
+        made.interval(0.95, bound)
+    advised = re.findall(r"--bound ([a-z-]+)", refused.value.hints["cli"])
+    assert "student" in advised
+    for name in advised:
+        low, high = made.interval(0.95, registry.bound(name))
+        assert low <= made.value <= high
+
+
 def test_a_tuned_estimate_may_ask_a_bound_that_goes_by_the_ratings():
     """Ridge with STaR: guaranteed for the pool's mean, and wide enough to hold the value."""
     pool, gold = toy_pool(300)

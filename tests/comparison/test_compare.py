@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from fewgold.common.text import plain_frame
 from fewgold.comparison import compare, compare_samples, joint_pool
 from fewgold.comparison.designs import plain_design
+from fewgold.comparison.result import needed_line
 from fewgold.datasets import demo_frame
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.estimators import Ridge
@@ -174,6 +176,7 @@ def test_few_shared_among_many_are_not_enough() -> None:
     assert row["difference"] == pytest.approx(a.mean() - b.mean())
     assert row["se"] == pytest.approx(np.sqrt(variance))
     assert any("judging by the shared segments" in note for note in result.notes)
+    assert any(note.startswith("a and b (12 segments rated for both) are") for note in result.notes)
 
 
 def test_separate_ratings_without_spread_are_unknown() -> None:
@@ -522,3 +525,60 @@ def test_rows_without_ids_are_those_of_their_own_table() -> None:
     told, known = numbered.differences().iloc[0], named.differences().iloc[0]
     assert (told["basis"], told["n"]) == ("separate", 0)
     assert told["se"] == pytest.approx(known["se"], rel=1e-12)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_how_many_more_for_systems_on_segments_of_their_own(same) -> None:
+    """Ratings and pool are those of each of the two: neither their union, nor other systems."""
+    rng = np.random.default_rng(3)
+    size, n = 400, 60
+    gold = {name: rng.normal(shift, 1, size) for name, shift in (("a", 0.3), ("b", 0), ("c", 5))}
+    drawn = np.split(rng.permutation(size)[: 3 * n], 3)
+    samples = {}
+    for (name, scores), rows in zip(gold.items(), drawn, strict=True):
+        ids = np.array([f"{'' if same else name}{k}" for k in range(size)])
+        design = plain_design(n, size, None, False, "pool")
+        samples[name] = Ratings(Sample(Pool(ids=ids), rows, design), scores[rows])
+    three = compare_samples(samples, higher_is_better=True, correction="none")
+    del samples["c"]
+    two = compare_samples(samples, higher_is_better=True, correction="none")
+    told = two.needed().iloc[0]
+    pd.testing.assert_frame_equal(three.needed(), two.needed())
+    row = two.differences().iloc[0]
+    assert told["more"] == told["segments"] - n
+    times = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    errors = [
+        row["se"] * np.sqrt((1 / k - 1 / size) / (1 / n - 1 / size))
+        for k in (told["segments"], told["segments"] - 1)
+    ]
+    assert row["difference"] / errors[0] >= times > row["difference"] / errors[1]
+
+
+def test_what_no_number_of_segments_resolves_is_told_apart() -> None:
+    """A difference of 0, one without a known error, and one too small for the pool."""
+    rng = np.random.default_rng(3)
+    scores, noise = rng.normal(size=100), rng.normal(size=100)
+    noise += 0.001 - noise[1:40].mean()
+    gold = {"a": scores, "b": scores, "c": scores + 1, "d": scores + noise}
+    rows = [
+        (k, name, own[k] if (name == "d") <= k < 40 else np.nan)
+        for name, own in gold.items()
+        for k in range(100)
+    ]
+    frame = pd.DataFrame(rows, columns=["seg", "system", "score"])
+    found = compare(frame, higher_is_better=True, **ROLES)
+    lines = [needed_line(row) for row in plain_frame(found.needed()) or []]
+
+    def line(first, second):
+        return next(
+            each for each in lines if {*each.split(":")[0].split(" vs ")} == {first, second}
+        )
+
+    assert line("a", "b").endswith(
+        "the difference found is 0, which no number of segments resolves"
+    )
+    assert line("a", "c").endswith(
+        "the error of the difference is unknown, and so is the number of segments"
+    )
+    assert line("a", "d").endswith("takes more segments than there are")
+    assert not np.signbit(found.differences()["difference"].where(lambda d: d == 0, 0.0)).any()

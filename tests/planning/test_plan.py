@@ -7,9 +7,11 @@ import pytest
 from scipy import stats
 
 from fewgold import simulate
+from fewgold.bounds import Hoeffding
 from fewgold.common.statistics import intraclass_correlation as intraclass
 from fewgold.datasets import demo_systems, load_demo
 from fewgold.errors import FewgoldError, UnknownNameError
+from fewgold.estimators import Mean
 from fewgold.planning import (
     Goal,
     Outlook,
@@ -182,6 +184,24 @@ def test_worst_case_is_hoeffding_and_half_the_scale() -> None:
     assert plan_worst_case(goal, "mqm")["hoeffding"].n == int(np.ceil(625 * np.log(40) / 2))
     both = plan_worst_case(Goal(difference=1.0), (0, 25))
     assert [need.strategy for need in both.needs] == ["worst sd"]
+
+
+def test_a_worst_case_beyond_half_of_the_pool_is_what_the_bound_takes() -> None:
+    need = plan_worst_case(Goal(half_width=0.03), (0, 1), size=300)["hoeffding"]
+    pool = Pool(ids=np.arange(300))
+
+    def half(n: int) -> float:
+        sample = SimpleRandom().draw(pool, n, rng=0)
+        low, high = (
+            Mean(bound=Hoeffding(score_range=1))
+            .estimate(sample.rate(np.arange(n) % 2.0))
+            .interval()
+        )
+        return float(high - low) / 2
+
+    assert half(need.n) == pytest.approx(need.reached)
+    assert half(need.n) <= 0.03 < half(need.n - 1)
+    assert plan_worst_case(Goal(half_width=0.001), (0, 1), size=30)["hoeffding"].reached == 0
 
 
 def test_binary_plan_agrees_with_statsmodels() -> None:
