@@ -459,9 +459,9 @@ def _spread(
     total = squares[seen].sum() ** 2 / (squares[seen] ** 2 / df).sum() if seen.any() else 0.0
     outside = float(squares[seen] @ (1 - inside[seen]) / squares[seen].sum()) if seen.any() else 0.0
     freedom = min(total, df.sum()) - outside if seen.any() else 0.0
-    balance = 0 if design.balance is None else design.balance.shape[-2]
-    of_all = float(np.square(design.influence).sum())  # 0 where every segment is rated
-    freedom -= balance * float(squares.sum()) / of_all if of_all > 0 else 0.0
+    if design.balance is not None:  # each unit has its leverage as its part of what that costs
+        x = design._unit_deviations(design.balance)
+        freedom -= float((np.linalg.pinv(x).T * x)[:, mass > 0].sum())
     if bool(design._lonely) or (mass > 0).sum() < 2 or freedom < 1e-6:
         freedom = 0.0
     return float(dev @ dev), float(freedom)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -296,3 +297,26 @@ def test_a_slice_with_one_rating_in_a_group_has_an_interval() -> None:
             low, high = estimate.interval()
             assert 0.1 < float(estimate.se) < 1.5 and high - low < 8
     assert lone > 5
+
+
+def test_balance_of_the_pool_costs_a_slice_its_part_of_the_degrees_of_freedom() -> None:
+    """Samples with uneven chances and without documents balance the sum of the weights."""
+    spread = np.random.default_rng(0).gamma(2, 0.3, len(POOL)) + 0.2
+    pool = replace(POOL, documents=None, spread=spread)
+    part = np.random.default_rng(1).choice(3, len(POOL), p=[0.85, 0.09, 0.06])
+    sample = strategy("random-uneven+mean", pool).select(pool, 200, rng=3)
+    ratings = sample.rate(GOLD[sample.indices])
+    balance = sample.design.balance
+    assert balance is not None and balance.shape[-2] == 1
+    spent = 0.0
+    for k in range(3):
+        inside = part[sample.indices] == k
+        found = weighted_mean(ratings, Mean(), (part == k).astype(float))
+        without = replace(
+            ratings, sample=replace(sample, design=replace(sample.design, balance=None))
+        )
+        free = weighted_mean(without, Mean(), (part == k).astype(float))
+        assert 0 < float(found.se) < 3
+        assert float(found.df) > 0.4 * inside.sum()
+        spent += float(free.df) - float(found.df)
+    assert spent == pytest.approx(1.0)
