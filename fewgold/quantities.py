@@ -240,6 +240,8 @@ def weighted_mean(
             "no rated segment has a weight above 0, so there is nothing to estimate from."
         )
     controls, notes, tuned = made.controls, made.notes, made.tuned
+    if complete := (omega > 0).sum() == keep.sum():  # the scores are known: nothing to predict
+        controls, tuned = None, False
     left = ratings.scores
     if controls is not None:
         z = controls.centred(omega)
@@ -247,7 +249,7 @@ def weighted_mean(
     elif tuned:
         notes = (*notes, f"{made.method} cannot predict a part of the pool: metrics are not used")
         tuned = False
-    shares = _shares(design.weights * own, omega, rows, cells)
+    shares = own / own.sum() if complete else _shares(design.weights * own, omega, rows, cells)
     g, beside = np.ones(left.shape), 0.0
     if controls is not None:
         g = np.ones(left.shape) if controls.inflation is None else controls.inflation.copy()
@@ -264,7 +266,7 @@ def weighted_mean(
     variance, freedom = variance + beside, freedom * float(made._df_share)
     if variance > 0 and made._df_share > 0:
         variance /= float(made._df_share)
-    if (omega > 0).sum() == keep.sum():
+    if complete:
         variance = 0.0
     elif not freedom > 0:
         variance = math.inf
@@ -355,6 +357,8 @@ def _part(
     inclusion = np.clip(design.inclusion[keep] * expected, 0.0, 1.0)
     left = np.clip(1 - design.inclusion[keep], 0.0, None)
     scale = np.where(left > 0, (1 - inclusion) / np.where(left > 0, left, 1.0), 1.0)
+    if size == keep.sum():
+        inclusion, scale = np.ones(weights.shape), np.zeros(weights.shape)
     kind, balanced = design.kind, design.documents is not None
     if not balanced and not (design.drawn_as("simple") and plain):
         kind = DesignKind.CLUSTERS if design.units is not None else DesignKind.OTHER

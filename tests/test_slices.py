@@ -132,6 +132,28 @@ def test_a_slice_that_is_rated_throughout_is_exact() -> None:
     assert found["1"].se == 0
 
 
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("name", ["docs-uneven-rank+mean", "docs-prop+ridge", "docs-prop+cv-knn"])
+def test_uneven_weights_and_learned_controls_leave_a_known_mean_alone(
+    name: str, gaps: bool
+) -> None:
+    """Neither weights nor predictions outside the fold may move the mean of known scores."""
+    sample = strategy(name, POOL).select(POOL, 150, rng=1)
+    scores = GOLD[sample.indices].copy()
+    scores[:: 5 if gaps else 200] = np.nan
+    ratings = PartialRatings(sample, scores).at_random()
+    rows = ratings.sample.indices
+    spread = np.argsort(ratings.sample.design.weights)[[0, 1, 2, 60, 61, 62, -3, -2, -1]]
+    inside = np.isin(np.arange(len(POOL)), rows[spread])
+    own = weighted_mean(ratings, strategy(name, POOL), inside.astype(float))
+    mean = float(GOLD[inside].mean())
+    assert float(own.value) == pytest.approx(mean, rel=1e-12) and own.se == 0
+    assert own.interval() == pytest.approx((mean, mean))
+    cells = np.where(np.arange(len(POOL)) % 2, 1, 0)
+    mixed = weighted_mean(ratings, strategy(name, POOL), inside * (1.0 + cells), cells=cells)
+    assert float(mixed.value) == pytest.approx(np.average(GOLD[inside], weights=1 + cells[inside]))
+
+
 @pytest.mark.parametrize("name", ["docs-sys+ridge", "docs-chunks3+mean", "docs-uneven-rank+ridge"])
 def test_every_design_has_finite_slices(name: str) -> None:
     ratings, made = rated(name)
