@@ -240,6 +240,8 @@ def weighted_mean(
             "no rated segment has a weight above 0, so there is nothing to estimate from."
         )
     controls, notes, tuned = made.controls, made.notes, made.tuned
+    if complete := (omega > 0).sum() == keep.sum():  # the scores are known: nothing to predict
+        controls, tuned = None, False
     left = ratings.scores
     if controls is not None:
         z = controls.centred(omega)
@@ -247,7 +249,7 @@ def weighted_mean(
     elif tuned:
         notes = (*notes, f"{made.method} cannot predict a part of the pool: metrics are not used")
         tuned = False
-    shares = _shares(design.weights * own, omega, rows, cells)
+    shares = own / own.sum() if complete else _shares(design.weights * own, omega, rows, cells)
     g, beside = np.ones(left.shape), 0.0
     if controls is not None:
         g = np.ones(left.shape) if controls.inflation is None else controls.inflation.copy()
@@ -264,7 +266,7 @@ def weighted_mean(
     variance, freedom = variance + beside, freedom * float(made._df_share)
     if variance > 0 and made._df_share > 0:
         variance /= float(made._df_share)
-    if (omega > 0).sum() == keep.sum():
+    if complete:
         variance = 0.0
     elif not freedom > 0:
         variance = math.inf
@@ -355,6 +357,8 @@ def _part(
     inclusion = np.clip(design.inclusion[keep] * expected, 0.0, 1.0)
     left = np.clip(1 - design.inclusion[keep], 0.0, None)
     scale = np.where(left > 0, (1 - inclusion) / np.where(left > 0, left, 1.0), 1.0)
+    if size == keep.sum():
+        inclusion, scale = np.ones(weights.shape), np.zeros(weights.shape)
     kind, balanced = design.kind, design.documents is not None
     if not balanced and not (design.drawn_as("simple") and plain):
         kind = DesignKind.CLUSTERS if design.units is not None else DesignKind.OTHER
@@ -459,9 +463,9 @@ def _spread(
     total = squares[seen].sum() ** 2 / (squares[seen] ** 2 / df).sum() if seen.any() else 0.0
     outside = float(squares[seen] @ (1 - inside[seen]) / squares[seen].sum()) if seen.any() else 0.0
     freedom = min(total, df.sum()) - outside if seen.any() else 0.0
-    balance = 0 if design.balance is None else design.balance.shape[-2]
-    of_all = float(np.square(design.influence).sum())  # 0 where every segment is rated
-    freedom -= balance * float(squares.sum()) / of_all if of_all > 0 else 0.0
+    if design.balance is not None:  # each unit has its leverage as its part of what that costs
+        x = design._unit_deviations(design.balance)
+        freedom -= float((np.linalg.pinv(x).T * x)[:, mass > 0].sum())
     if bool(design._lonely) or (mass > 0).sum() < 2 or freedom < 1e-6:
         freedom = 0.0
     return float(dev @ dev), float(freedom)

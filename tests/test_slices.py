@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -147,6 +148,28 @@ def test_shrunk_intervals_stay_on_the_scale() -> None:
         assert frame.loc[few, "shrunk_low"] < frame.loc[few, "shrunk"] < reach
     sums = slices(sample.rate(scores, limits=(0, 1)), Mean(), labels, shrink=True, quantity=total)
     assert sums.to_frame()["shrunk_high"].max() > 1  # a sum is not on the scale
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("name", ["docs-uneven-rank+mean", "docs-prop+ridge", "docs-prop+cv-knn"])
+def test_uneven_weights_and_learned_controls_leave_a_known_mean_alone(
+    name: str, gaps: bool
+) -> None:
+    """Neither weights nor predictions outside the fold may move the mean of known scores."""
+    sample = strategy(name, POOL).select(POOL, 150, rng=1)
+    scores = GOLD[sample.indices].copy()
+    scores[:: 5 if gaps else 200] = np.nan
+    ratings = PartialRatings(sample, scores).at_random()
+    rows = ratings.sample.indices
+    spread = np.argsort(ratings.sample.design.weights)[[0, 1, 2, 60, 61, 62, -3, -2, -1]]
+    inside = np.isin(np.arange(len(POOL)), rows[spread])
+    own = weighted_mean(ratings, strategy(name, POOL), inside.astype(float))
+    mean = float(GOLD[inside].mean())
+    assert float(own.value) == pytest.approx(mean, rel=1e-12) and own.se == 0
+    assert own.interval() == pytest.approx((mean, mean))
+    cells = np.where(np.arange(len(POOL)) % 2, 1, 0)
+    mixed = weighted_mean(ratings, strategy(name, POOL), inside * (1.0 + cells), cells=cells)
+    assert float(mixed.value) == pytest.approx(np.average(GOLD[inside], weights=1 + cells[inside]))
 
 
 @pytest.mark.parametrize("name", ["docs-sys+ridge", "docs-chunks3+mean", "docs-uneven-rank+ridge"])
@@ -314,3 +337,26 @@ def test_a_slice_with_one_rating_in_a_group_has_an_interval() -> None:
             low, high = estimate.interval()
             assert 0.1 < float(estimate.se) < 1.5 and high - low < 8
     assert lone > 5
+
+
+def test_balance_of_the_pool_costs_a_slice_its_part_of_the_degrees_of_freedom() -> None:
+    """Samples with uneven chances and without documents balance the sum of the weights."""
+    spread = np.random.default_rng(0).gamma(2, 0.3, len(POOL)) + 0.2
+    pool = replace(POOL, documents=None, spread=spread)
+    part = np.random.default_rng(1).choice(3, len(POOL), p=[0.85, 0.09, 0.06])
+    sample = strategy("random-uneven+mean", pool).select(pool, 200, rng=3)
+    ratings = sample.rate(GOLD[sample.indices])
+    balance = sample.design.balance
+    assert balance is not None and balance.shape[-2] == 1
+    spent = 0.0
+    for k in range(3):
+        inside = part[sample.indices] == k
+        found = weighted_mean(ratings, Mean(), (part == k).astype(float))
+        without = replace(
+            ratings, sample=replace(sample, design=replace(sample.design, balance=None))
+        )
+        free = weighted_mean(without, Mean(), (part == k).astype(float))
+        assert 0 < float(found.se) < 3
+        assert float(found.df) > 0.4 * inside.sum()
+        spent += float(free.df) - float(found.df)
+    assert spent == pytest.approx(1.0)
