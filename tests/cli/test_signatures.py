@@ -250,7 +250,7 @@ def _systems(pool: pd.DataFrame, score: pd.Series, rng: np.random.Generator) -> 
         parts.append(part)
     table = pd.concat(parts, ignore_index=True)
     table["other"] = 12 - table["mqm"] ** 2 / 12
-    chosen = table["segment"].isin(rng.permutation(pool["segment"])[:40])
+    chosen = table["segment"].isin(rng.permutation(pool["segment"].to_numpy(copy=True))[:40])
     table["part"], table["else"] = table["mqm"].where(chosen), table["other"].where(chosen)
     table["even"] = table["part"].mask(chosen & (table["system"] == "a"), 3.0)
     table.to_csv("rated.csv", index=False)
