@@ -73,11 +73,12 @@ package: $(TEST_READY)  ## Build sdist and wheel in dist, and try them in a clea
 	$(BIN)/python tests/packaging/package.py dist
 
 # Separate environments, made like .venv but with other versions. Old libraries may use deprecated
-# names of other libraries, so deprecation warnings are not errors here. The tests in tests/web need
-# a recent test client; `fewgold serve` is tried with the oldest versions too.
+# names of other libraries, so deprecation warnings are not errors here. The tests of pages need a
+# recent test client; `fewgold serve` is tried with the oldest versions too.
+NO_CLIENT := $(addprefix --ignore=tests/,web campaign/test_direction.py cli/test_masking.py io/test_matrix.py)
 oldest:  ## Run the tests with the oldest versions that pyproject.toml allows
 	@$(MAKE) --no-print-directory others VENV=.venv-oldest PINNED=build/oldest.txt \
-		TESTS='-W default::DeprecationWarning -W default::PendingDeprecationWarning --ignore=tests/web $(TESTS)'
+		TESTS='-W default::DeprecationWarning -W default::PendingDeprecationWarning $(NO_CLIENT) $(TESTS)'
 
 newest:  ## Run the tests with the newest versions available
 	@rm -rf .venv-newest
