@@ -79,14 +79,14 @@ def compare(
         ("three metrics, patterns, pooled prior", three, Pooled()),
     ]
     truth = labels.mean()
-    found = {}
+    found: dict[str, tuple[float, float, float, float]] = {}
     for title, codes, prior in ways:
         posterior = CellPosterior(*tally(codes, rows, labels[rows].astype(int)), prior=prior)
         low, high = posterior.interval()
         error = posterior.mean - truth
         covered = float(((low <= truth + 1e-9) & (truth <= high + 1e-9)).mean())
         size_of = 1e3 * float(np.sqrt((error**2).mean()))
-        found[title] = size_of, 1e3 * posterior.sd.mean(), 1e3 * error.mean(), covered
+        found[title] = size_of, 1e3 * float(posterior.sd.mean()), 1e3 * float(error.mean()), covered
     return found
 
 

@@ -19,7 +19,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from fewgold.bayes import CellPosterior, Pooled, PreferencePosterior, Separate, Trend, bins, tally
-from fewgold.common.arrays import BoolArray, FloatArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 
 _APART = 1.478  # d', at which a threshold explains 0.29 of the variance
 _SIZE = 1000
@@ -59,7 +59,7 @@ def explained() -> None:
     step = x[1] - x[0]
     upto = np.cumsum(density) * step
 
-    def kept(labels: FloatArray) -> float:
+    def kept(labels: IntArray) -> float:
         mass = np.bincount(labels, density) * step
         mean = np.bincount(labels, density * rate) * step / mass
         return float((mass * (mean - 0.5) ** 2).sum() / 0.25)

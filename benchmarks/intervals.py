@@ -146,8 +146,8 @@ def skewed(name: str, systems: list[str], draws: int) -> None:
     print(f"{name}, {draws} draws: worst and mean coverage in %, t over that of the known spread\n")
     lines = []
     for key, found in ((key, np.array(part)) for key, part in cells.items()):
-        worst, mean, width = found[..., 0].min(0), found[..., 0].mean(0), found[..., 1].mean(0)
-        cell = (f"{100 * a:.1f} {100 * b:.1f} {c:.2f}" for a, b, c in zip(worst, mean, width))  # noqa: B905
+        worst, mean, wide = found[..., 0].min(0), found[..., 0].mean(0), found[..., 1].mean(0)
+        cell = (f"{100 * a:.1f} {100 * b:.1f} {c:.2f}" for a, b, c in zip(worst, mean, wide))  # noqa: B905
         lines.append([f"`{key}`", *cell])
     table(["ratings", *map(str, SMALL)], lines)
 

@@ -72,8 +72,8 @@ def main() -> None:
             asked: dict[str, tuple[Estimate, float]] = {
                 "median": (quantile(ratings, made, 0.5), _quantile(gold, 0.5)),
                 "90 % quantile": (quantile(ratings, made, 0.9), _quantile(gold, 0.9)),
-                "weights": (weighted_mean(ratings, made, omega), gold @ omega / omega.sum()),
-                "ratio": (ratio(ratings, made, omega), gold.sum() / omega.sum()),
+                "weights": (weighted_mean(ratings, made, omega), float(gold @ omega / omega.sum())),
+                "ratio": (ratio(ratings, made, omega), float(gold.sum() / omega.sum())),
             }  # fmt: skip
             for what, (estimate, truth) in asked.items():
                 low, high = estimate.interval()

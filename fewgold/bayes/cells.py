@@ -612,10 +612,10 @@ class PreferencePosterior(CategoryPosterior):
             variance = np.vecdot(1.0 * self.unrated * (total + self.unrated), spread) / size**2
             return mean, np.sqrt(variance)
         alpha = share_prior(self.rated, self.unrated)
-        size = alpha.sum(-1, keepdims=True)
-        share = alpha / size
+        whole = alpha.sum(-1, keepdims=True)
+        share = alpha / whole
         gaps = net - np.vecdot(share, net)[..., None]
-        within, between = (alpha + 1) / (size + 1) * spread, gaps**2 / (size + 1)
+        within, between = (alpha + 1) / (whole + 1) * spread, gaps**2 / (whole + 1)
         return mean, np.sqrt(np.vecdot(share, within + between))
 
     @property

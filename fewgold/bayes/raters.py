@@ -556,7 +556,7 @@ class RaterPosterior(Posterior):
             return super().sample(size, rng=rng)
         generator, parts = as_rng(rng), self._mixture
         s = parts.first + generator.choice(parts.weights.size, size, p=parts.weights)
-        return generator.beta(parts.a0 + s, parts.b0 + parts.total - s)
+        return np.asarray(generator.beta(parts.a0 + s, parts.b0 + parts.total - s))
 
     @property
     def _rates(self) -> FloatArray:

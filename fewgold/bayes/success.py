@@ -701,7 +701,7 @@ def _corrections(
     if len(counts) > 1:
         # The labels of paired items inform about this system's α, and those of all systems about
         # the shared ρ and η: as many factors of the likelihood as with "own".
-        cells = np.sum([each._cells for each in counts.values()], axis=0)
+        cells = np.array([each._cells for each in counts.values()], dtype=np.int64).sum(0)
         yield "pooled", _with_cells(alone, cells), None
         said = _at_its_word(own)
         labels = Counts(metric_ones=said.human_ones, metric_total=said.human_total)

@@ -291,8 +291,9 @@ def _factors(groups: bytes, replicates: int) -> FloatArray:
     pick = start + (rng.random((replicates, own.size)) * m).astype(np.int64)
     drawing = np.arange(own.size) != start  # one fewer than the units in the group
     flat = (np.arange(replicates)[:, None] * own.size + pick)[:, drawing]
-    counts = np.bincount(flat.ravel(), minlength=replicates * own.size)
-    counts = counts.reshape(replicates, own.size)
+    counts = np.bincount(flat.ravel(), minlength=replicates * own.size).reshape(
+        replicates, own.size
+    )
     out = np.empty((replicates, own.size))
     out[:, order] = np.sqrt(m / np.maximum(m - 1, 1)) * (counts - (m - 1) / m)
     return out
