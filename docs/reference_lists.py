@@ -39,6 +39,8 @@ def called(name: str, thing: Any) -> str:
     """The name with its parameters, without types: ``Mean(sampler=…, bound=…)``."""
     if kind_of(thing) in ("data", "exception") or getattr(thing, "_is_protocol", False):
         return name
+    if not (inspect.isclass(thing) or inspect.isroutine(thing)):  # such as an alias of a type
+        return name
     try:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
