@@ -8,9 +8,10 @@ import os
 import signal
 import sys
 import tomllib
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 import typer.main
@@ -193,6 +194,17 @@ def main() -> None:
     try:
         defaults = project_settings(Path.cwd(), os.environ)
     except FewgoldError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(BAD_DATA)
-    _command()(prog_name="fewgold", default_map=defaults)
+        _stop(str(error))
+    try:
+        _command()(prog_name="fewgold", default_map=defaults)
+    except MemoryError:
+        _stop("there is not enough memory for this.")
+    except Exception:
+        # Python would exit with 1, which is an answer of gate, monitor and others.
+        traceback.print_exc()
+        _stop("this is a bug in fewgold. Please report it with the lines above.")
+
+
+def _stop(sentence: str) -> NoReturn:
+    print(f"error: {sentence}", file=sys.stderr)
+    sys.exit(BAD_DATA)

@@ -89,7 +89,7 @@ def gate(
     Exit code 0: at the bar or better; 1: worse; 2: wrong options; 3: not yet known,
     with the number of further ratings that would probably decide. The chance of a
     wrong 0 or 1 is at most 5% (--confidence). Data that cannot be read also give 3:
-    stderr then begins with "error:", and the verdict in --json is "error".
+    stderr then has a line "error: ...", and the verdict in --json is "error".
 
     Examples:
 

@@ -182,6 +182,29 @@ def test_settings_that_cannot_be_read(
     assert capsys.readouterr().err.startswith("error: cannot read fewgold.toml")
 
 
+@pytest.mark.parametrize(
+    ("error", "said"), [(ZeroDivisionError, "this is a bug in fewgold"), (MemoryError, "memory")]
+)
+def test_a_bug_is_not_the_answer_no(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    error: type[Exception], said: str,
+) -> None:  # fmt: skip
+    def fails(*args: object, **options: object) -> None:
+        raise error
+
+    monkeypatch.setattr("fewgold.gate.gate", fails)
+    gate = ["gate", "pool.csv", "--chosen", "random", "--bar", "3"]
+    monkeypatch.setattr(sys, "argv", ["fewgold", *gate])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 3
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    last = shown.err.splitlines()[-1]
+    assert last.startswith("error: ")
+    assert said in last
+
+
 def test_pipes_speak_utf8_whatever_the_locale(folder: Path, process: Process) -> None:
     text = (folder / "pool.csv").read_text(encoding="utf-8")
     args = ("select", "-", "--budget", "4", "-o", "-", "--design", "d.json", "-q")
