@@ -9,6 +9,7 @@ import signal
 import sys
 import tomllib
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -191,6 +192,7 @@ def main() -> None:
         # Pipes carry tables, and tables are UTF-8 whatever the locale says.
         if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
             stream.reconfigure(encoding="utf-8")
+    warnings.showwarning = _noted(warnings.showwarning)
     try:
         defaults = project_settings(Path.cwd(), os.environ)
     except FewgoldError as error:
@@ -203,6 +205,20 @@ def main() -> None:
         # Python would exit with 1, which is an answer of gate, monitor and others.
         traceback.print_exc()
         _stop("this is a bug in fewgold. Please report it with the lines above.")
+
+
+def _noted(show: Callable[..., None]) -> Callable[..., None]:
+    """Show warnings of fewgold itself as notes, each once, and others as before."""
+    said: set[str] = set()
+
+    def shown(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if not category.__module__.startswith("fewgold."):
+            show(message, category, *where)
+        elif (sentence := str(message)) not in said:
+            said.add(sentence)
+            print(f"note: {sentence}", file=sys.stderr)
+
+    return shown
 
 
 def _stop(sentence: str) -> NoReturn:

@@ -169,8 +169,8 @@ class Monitoring:
         level = f"{100 * self.confidence:.6g}%"
         over = "for ever" if self.looks is None else f"for {self.looks} batches"
         return (
-            f"each interval covers the score of its batch with {level}; those for all batches "
-            f"(low_all to high_all) cover jointly with {level}, {over} and however often you look "
+            f"each interval covers the score of its batch with {level}; the wider ones, for all "
+            f"batches together, cover jointly with {level}, {over} and however often you look "
             f"({self.line_kind})"
         )
 

@@ -330,13 +330,16 @@ def budget_curves(
     label : str
         The label of the y axis.
     """
-    axes = style.axes_for(ax, 3.6)
+    columns = 1 if len(marks) == 1 else 2
+    axes = style.axes_for(ax, 3.3 + 0.19 * -(-len(marks) // columns))
     for k, (name, part) in enumerate(frame.groupby("strategy", sort=False)):
         color, dash, marker = style.line_style(k)
         axes.plot(part["n"], part["reached"], color=color, linestyle=dash, zorder=2)
         n, reached = marks[str(name)]
         label_of = f"{style.plain(str(name), 40)}: {n:,}"
-        axes.plot([n], [reached], marker, color=color, zorder=3, label=label_of)
+        axes.plot(
+            [n], [reached], color=color, linestyle=dash, marker=marker, zorder=3, label=label_of
+        )  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
     style.whole_ticks(axes.xaxis)
@@ -344,8 +347,11 @@ def budget_curves(
         axes.axhline(goal, color=style.SOFT, linewidth=1, linestyle=style.DOTTED, zorder=1)
         right = axes.get_xlim()[1]
         style.Labels(axes).add(f"goal {goal:g}", right, goal, style.SOFT)
+    # Below the axes, where it covers no line: there are as many as strategies.
     axes.legend(
-        frameon=False, fontsize=style.SMALL, title="ratings needed" if goal else "human ratings"
-    )
+        frameon=False, fontsize=style.SMALL, labelcolor=style.SOFT, ncols=columns,
+        title="ratings needed" if goal else "human ratings", title_fontsize=style.SMALL,
+        loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, handlelength=2.8,
+    )  # fmt: skip
     style.name_axes(axes, "ratings" if goal else "human ratings", label, None)
     return axes

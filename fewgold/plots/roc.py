@@ -130,7 +130,8 @@ def roc_panels(
     from matplotlib.figure import Figure
 
     size = across * PANEL + 0.25, down * (PANEL + 0.2) + (0.4 if title else 0.1)
-    figure = Figure(figsize=size, dpi=100, layout="constrained")
+    figure = Figure(figsize=size, dpi=100)
+    figure.set_layout_engine("constrained", h_pad=0.1)  # between a title and the ticks above it
     for k, metric in enumerate(metrics):
         ax = figure.add_subplot(down, across, k + 1)
         marked = None if points is None else points[points["metric"] == metric]

@@ -6,9 +6,9 @@ import hashlib
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import partial, wraps
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache, partial, wraps
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -44,9 +44,18 @@ DOTTED: Any = (0, (1, 2))
 DASHED: Any = (0, (4, 1.6))
 _DASHES = (SOLID, DASHED, (0, (1, 1.2)))  # the next one once all colours are used
 
+_OWN_FONT = "DejaVu Sans"  # comes with matplotlib: the same figure everywhere
+# Fonts of common systems for letters that matplotlib's own font lacks, such as Chinese.
+_OTHER_FONTS = (
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Noto Sans CJK TC",
+    "Source Han Sans SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback",
+    "PingFang SC", "Hiragino Sans", "Hiragino Sans GB", "Apple SD Gothic Neo", "Microsoft YaHei",
+    "Yu Gothic", "Malgun Gothic", "SimHei", "Arial Unicode MS",
+)  # fmt: skip
+
 _SETTINGS: dict[str, Any] = {
     "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same figure everywhere
+    "font.sans-serif": [_OWN_FONT],
     "font.size": NORMAL,
     "text.usetex": False,
     "text.color": INK,
@@ -305,6 +314,11 @@ def check_names(kind: str, names: Iterable[str], known: Sequence[str]) -> None:
 
 # Figures as files and as page elements
 
+
+class FontWarning(UserWarning):
+    """A figure has letters that no font of this machine has."""
+
+
 # Metadata that matplotlib would write into a file: its date and creator.
 _SILENT: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
@@ -314,15 +328,64 @@ _SILENT: dict[str, dict[str, Any]] = {
 
 
 def save(figure: Figure | Axes, path: str | Path) -> Path:
-    """Write a figure as PNG, SVG or PDF, whichever the path ends in."""
+    """Write a figure as PNG, SVG or PDF, whichever the path ends in.
+
+    Letters that matplotlib's own font lacks are taken from another font of this machine. If none
+    has them, an SVG file keeps its text as text, for the fonts of whoever opens it; in the others
+    they are boxes, with a warning.
+    """
     target = Path(path)
     kind = target.suffix.lower()
     if kind not in _SILENT:
         raise DataError(f"expected a path that ends in .png, .svg or .pdf; got {str(path)!r}.")
     if not target.parent.is_dir():
         raise DataError(f"there is no folder {str(target.parent)!r} to write to. Create it.")
-    target.write_bytes(_render(figure, kind, "path"))
+    with _fonts_for(figure) as lacking:
+        target.write_bytes(_render(figure, kind, "none" if lacking else "path"))
+    if lacking and kind != ".svg":
+        several = f" and {len(lacking) - 1} others" if len(lacking) > 1 else ""
+        warnings.warn(
+            f"no font found here has the letter {lacking[0]}{several}, so PNG and PDF figures show "
+            "boxes instead. Install a font that has them, such as Noto Sans CJK, or use SVG.",
+            FontWarning,
+            stacklevel=2,
+        )
     return target
+
+
+@contextmanager
+def _fonts_for(figure: Figure | Axes) -> Iterator[list[str]]:
+    """Add fonts for letters that matplotlib's own lacks; gives those that no font has."""
+    from matplotlib import font_manager
+    from matplotlib.text import Text
+
+    def lacking(letters: set[str], font: str) -> set[str]:
+        path = font_manager.findfont(font, fallback_to_default=False)
+        return {letter for letter in letters if ord(letter) not in _glyphs(path)}
+
+    with settings():
+        texts: list[Any] = figure_of(figure).findobj(Text)
+        missing = lacking({c for t in texts for c in t.get_text() if c >= " "}, _OWN_FONT)
+        chosen = [_OWN_FONT]
+        have = set(font_manager.get_font_names()) if missing else set()
+        for name in _OTHER_FONTS:
+            if name in have and (rest := lacking(missing, name)) != missing:
+                missing, chosen = rest, [*chosen, name]
+    before = [(text, text.get_fontfamily()) for text in texts if len(chosen) > 1]
+    for text, _ in before:
+        text.set_fontfamily(chosen)
+    try:
+        yield sorted(missing)
+    finally:
+        for text, family in before:
+            text.set_fontfamily(family)
+
+
+@lru_cache(20)
+def _glyphs(path: str) -> frozenset[int]:
+    from matplotlib.font_manager import get_font
+
+    return frozenset(get_font(path).get_charmap())
 
 
 def to_svg(figure: Figure | Axes, *, alt: str = "") -> str:
@@ -331,10 +394,7 @@ def to_svg(figure: Figure | Axes, *, alt: str = "") -> str:
     ``alt`` is the text for screen readers. Text stays text. Ids differ from those of other figures,
     so one page can hold several. Lines show their names on hovering.
     """
-    with warnings.catch_warnings():
-        # Browsers have glyphs that matplotlib's own font lacks.
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        text = _render(figure, ".svg", "none").decode()
+    text = _render(figure, ".svg", "none").decode()
     svg = text[text.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<style.*?</style>\s*", "", svg, flags=re.DOTALL)  # its * is the whole page
@@ -356,7 +416,9 @@ def to_svg(figure: Figure | Axes, *, alt: str = "") -> str:
 
 def _render(figure: Figure | Axes, kind: str, fonttype: str) -> bytes:
     buffer = io.BytesIO()
-    with settings(svg_hashsalt="fewgold", svg_fonttype=fonttype):
+    with settings(svg_hashsalt="fewgold", svg_fonttype=fonttype), warnings.catch_warnings():
+        # Browsers have glyphs that matplotlib's own font lacks; `save` tells of them itself.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure_of(figure).savefig(
             buffer, format=kind[1:], metadata=_SILENT[kind], dpi=200, bbox_inches="tight",
             pad_inches=0.08,

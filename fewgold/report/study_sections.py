@@ -338,7 +338,7 @@ def agreement(study: StudyNumbers) -> list[str]:
             f"{fixed(found.alpha_nominal, 2)} for scores as categories, on {found.shared} segments "
             f"rated by two or more: 1 is perfect agreement, 0 is chance agreement."
         )
-    told.append("The interval in this report is for these answers by these raters.")
+    told.append("The interval of the score is for these answers by these raters.")
     wide = study.any_raters
     if wide is not None:
         told.append(

@@ -660,7 +660,9 @@ def owner_routes(site: Site) -> APIRouter:
         return RedirectResponse("/raters", 303)
 
     @router.get("/remove")
-    def ask(request: Request, name: str | None = None) -> Response:
+    def ask(request: Request, name: str = "") -> Response:
+        if not name:
+            raise FewgoldError("which rater is to be removed? Choose one on the page Raters.")
         with site.open() as campaign:
             if name not in campaign.desk.links():
                 raise FewgoldError(f"there is no rater {name!r}.")

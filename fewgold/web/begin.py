@@ -396,6 +396,25 @@ def _criteria_fields(sent: Mapping[str, str]) -> list[Field]:
     return found
 
 
+def _usual_scale(table: DraftTable) -> tuple[str, str, str, str]:
+    """The scale of the human scores in the table, as the form has it: its name, both ends if it is
+    none of the usual ones, and the good end. Without human scores the name is empty.
+    """
+    found = beginning.own_scale(table)
+    if found is None:
+        return "", "", "", "higher"
+    ends, higher = found
+    better = "higher" if higher else "lower"
+    if ends is None:
+        return "none", "", "", better
+    low, high = (f"{end:g}" for end in ends)
+    if ends == as_limits("mqm") and not higher:
+        return "mqm", "", "", better
+    if (name := f"{low},{high}") in SCALES:
+        return name, "", "", better
+    return "other", low, high, better
+
+
 def plan_fields(
     table: DraftTable, about: Known | None, sent: Mapping[str, str]
 ) -> dict[str, Field]:  # fmt: skip
@@ -405,12 +424,14 @@ def plan_fields(
     most = size
     usual = min(100, -(-size // 2))
     told = "from the human scores in the table" if about is not None else "a guess from the scale"
+    scale, low, high, better = _usual_scale(table)
     fields = [] if table.chosen.sides else [
         Field("rated", "What raters give", "one", choices=tuple(RATED.items())),
-        Field("scale", "Rating scale", "0,100", choices=tuple(SCALES.items())),
-        Field("low", "Scale from", "", -1e9, 1e9, optional=True, hint="If you chose other ends."),
-        Field("high", "Scale to", "", -1e9, 1e9, optional=True),
-        Field("better", "Which end is good", "higher", choices=tuple(BETTER.items()),
+        Field("scale", "Rating scale", scale or "0,100", choices=tuple(SCALES.items()),
+              hint="A guess from the human scores in the table." if scale else ""),
+        Field("low", "Scale from", low, -1e9, 1e9, optional=True, hint="If you chose other ends."),
+        Field("high", "Scale to", high, -1e9, 1e9, optional=True),
+        Field("better", "Which end is good", better, choices=tuple(BETTER.items()),
               hint="Raters see this beside the scale."),
         *_criteria_fields(sent),
     ]  # fmt: skip

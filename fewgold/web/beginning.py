@@ -24,7 +24,9 @@ from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import as_limits
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.common.text import listed
+from fewgold.comparison.table import ScoreTable, direction
 from fewgold.doctor import Diagnosis, examine
+from fewgold.doctor.scores import scale_of
 from fewgold.errors import DataError, FewgoldError
 from fewgold.io.columns import MAYBE_HUMAN, Roles, known_orientation
 from fewgold.planning import Outlook
@@ -346,6 +348,29 @@ def known(table: DraftTable) -> Known | None:
         labels=int(rated.sum()),
         ends=(float(np.nanmin(scores)), float(np.nanmax(scores))),
     )
+
+
+def own_scale(table: DraftTable) -> tuple[tuple[float, float] | None, bool] | None:
+    """The ends of the scale that the human scores in the table seem to be on, and whether higher
+    is better. The ends are None if there is no such scale; without human scores, all is.
+    """
+    found, human = table.part, table.rated_columns
+    if not human or table.chosen.sides:
+        return None
+    every = np.array([found.cells[h].values for h in human])
+    given = every[np.isfinite(every)]
+    if not given.size:
+        return None
+    mean = sheets.mean_of_known(every)[None]
+    metrics = {m: found.cells[m].values[None] for m in found.metrics}
+    present = np.ones_like(mean, dtype=bool)
+    scores = ScoreTable(np.arange(mean.size), ("",), None, mean, metrics, present)
+    higher, _ = direction(human, scores, {})
+    scale = scale_of(given, human[0])
+    if scale is None:  # too few values, or no common scale
+        ends = (0.0, 100.0) if given.min() >= 0 and given.max() <= 100 else None
+        return ends, higher
+    return scale[:2], higher
 
 
 def _explained(found: Roles, scores: FloatArray, rows: NDArray[np.bool_]) -> float:

@@ -73,7 +73,7 @@ def chart(
     xs = [x for _, points, _ in series for x, _ in points]
     ys = [y for _, points, _ in series for _, y in points] + ([level] if level else [])
     width, left, top, bottom = 640, 78, 14, height - 52
-    across = Axis(min(xs), max(xs), left, width - 16, log)
+    across = Axis(min(xs), max(xs), left, width - 24, log)
     up = Axis(0.0, max(ys) * 1.05 or 1.0, bottom, top)
 
     def path(points: Sequence[tuple[float, float]]) -> str:

@@ -25,6 +25,7 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
 from fewgold.plots.style import available
 from fewgold.report import StudyReport, number
+from fewgold.report.descriptions import promise
 from fewgold.report.study_sections import WITHOUT, weighted_line
 from fewgold.web import files
 from fewgold.web.files import Recent, TextTable
@@ -333,6 +334,7 @@ def headline(view: View) -> dict[str, Any]:
         "se": None if made["se"] is None else fixed(made["se"], digits),
         "full": made,
         "what": "mean human score" if view.study is None else view.study.what,
+        "promise": promise(made["bound_kind"], told["level"]) if known else "",
     }
 
 
@@ -603,11 +605,12 @@ TABLES: dict[str, Kind] = {
     "raters": Kind(
         "Raters", _of("raters"),
         "Shared: segments that others rated too; the following columns are about these. "
-        "Deviation: how much higher than the mean of the others. Same: share of the others' "
-        "scores that are equal.",
+        "Deviation: how much higher than the mean of the others, ± its standard error. Same: share "
+        "of the others' scores that are equal. Repeats: segments that the rater rated again; the "
+        "last columns are about these.",
         _digits(2, "mean", "sd", "correlation", "self_difference")
         | _percent(0, "same", "self_same"),
-        {"deviation_se": "± standard error", "correlation": "r with others",
+        {"deviation_se": "±", "correlation": "r with others",
          "self_same": "same again", "self_difference": "differs again by"},
     ),
     "answers": Kind("Answers", lambda view: view.answers, "The latest answers.", _SCORE, last=True),

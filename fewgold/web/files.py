@@ -72,7 +72,7 @@ def drawn(plot: Callable[[], Any], kind: str) -> bytes:
     from fewgold import plots
 
     with DRAWING, TemporaryFolder() as folder, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        warnings.simplefilter("ignore", plots.style.FontWarning)
         return plots.save(plot(), folder / f"figure.{kind}").read_bytes()
 
 

@@ -407,7 +407,9 @@ SCORES_FIELDS = by_name(
     Field("size", "Segments of the pool", "1418", 2, 100_000_000, True, optional=True,
           slider=(50, 5000, 10), hint="Empty: unlimited."),
     Field("icc", "Share of variance between documents", "0.15", 0, 1, optional=True,
-          slider=(0, 1, 0.01), hint="0.15 and 0.28 on WMT20. Empty: ignore documents."),
+          slider=(0, 1, 0.01),
+          hint="How alike the scores within a document are (icc, intraclass correlation): 0 not at "
+          "all, 1 all the same. 0.15 and 0.28 on WMT20. Empty: ignore documents."),
     Field("per_document", "Segments per document", "14", 1, 1_000_000, optional=True,
           slider=(1, 50, 1), hint="Empty: no strategies with whole documents."),
     Field("low", "Scale from", "0", -1e9, 1e9, hint="Used if you only know the scale."),

@@ -303,9 +303,14 @@ class ReliabilityPage(Page):
     FIGURES: ClassVar = {
         "sd": (
             "Spread by documents",
-            "Bootstrap standard deviation of the first score, with a power law.",
+            "Standard deviation of the score (the first, if there are several) by bootstrap, as a "
+            "share of its mean, with a power law.",
         ),
-        "ranks": ("Ranks by documents", "How soon the ranking of systems reaches its final order."),
+        "ranks": (
+            "Ranks by documents",
+            "Share of the pairs of systems that so many documents order as all of them do: in "
+            "bootstrap samples (resampled), and in the documents as they are.",
+        ),
     }
     ORDERS, DRAWS, MOST_ORDERS, MOST_DRAWS = "20", "500", 100, 5_000
 
@@ -559,6 +564,7 @@ def _by_strategy(result: Simulation) -> TextTable:
     rows = []
     for row in table.to_dict("records"):
         cells = ranked_cells(row, digits, result.baseline)
+        cells = [c.replace("-", "\N{MINUS SIGN}") for c in cells]
         rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
     heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
     return TextTable("ranking", "Strategies over all pools and budgets, best first.", heads, rows)

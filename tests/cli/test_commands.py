@@ -15,10 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 import fewgold
-from fewgold.cli import app, main, project_settings
+from fewgold.cli import _noted, app, main, project_settings
 from fewgold.cli.console import to_json
 from fewgold.common.text import decimals
 from fewgold.errors import FewgoldError, UnknownNameError
+from fewgold.plots.style import FontWarning
 from waiting import PATIENCE
 
 Run = Callable[..., Any]
@@ -255,3 +256,15 @@ def test_no_colour_where_none_is_wanted(run: Run, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("FORCE_COLOR")
     monkeypatch.delenv("NO_COLOR")
     assert "\x1b[3" not in run("strategies").stdout
+
+
+def test_a_warning_of_fewgold_is_a_note_and_is_said_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    others: list[tuple[object, ...]] = []
+    show = _noted(lambda *told: others.append(told))
+    for _ in range(2):
+        show(FontWarning("no font has it."), FontWarning, "a.py", 1)
+    show(UserWarning("mind this"), UserWarning, "b.py", 2)
+    assert capsys.readouterr().err == "note: no font has it.\n"
+    assert len(others) == 1 and others[0][1:] == (UserWarning, "b.py", 2)

@@ -20,7 +20,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from fewgold import plots
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
-from fewgold.plots import PALETTE
+from fewgold.plots import PALETTE, style
 from fewgold.plots.style import GREY, INK, SOFT, push_apart
 from sweeps import quick
 
@@ -437,6 +437,61 @@ def test_names_in_legends_are_not_formulas() -> None:
     svg = plots.to_svg(ax)
     root = ElementTree.fromstring(svg)
     assert "a$_b$_$: 1,500" in {e.text for e in root.iter("text")}
+
+
+def test_a_legend_of_many_strategies_covers_no_line() -> None:
+    n = np.arange(20.0, 1001.0, 20.0)
+    parts = [
+        pd.DataFrame({"strategy": f"docs-balanced+number-{k}", "n": n, "reached": k / np.sqrt(n)})
+        for k in range(1, 13)
+    ]
+    marks = {str(part["strategy"][0]): (100, 0.1) for part in parts}
+    ax = plots.budget_curves(pd.concat(parts), marks, 0.1)
+    ax.figure.draw_without_rendering()
+    legend = ax.get_legend()
+    assert legend is not None and len(legend.get_texts()) == 12
+    words = legend.get_window_extent()
+    assert words.y1 < ax.xaxis.label.get_window_extent().y0
+    assert words.y0 >= 0 and words.x0 >= 0 and words.x1 <= ax.figure.bbox.x1
+    keys = {(to_hex(k.get_color()), str(k.get_linestyle())) for k in legend.get_lines()}
+    assert len(keys) == 12  # the line itself, since markers and colours come twice
+
+
+# Letters that matplotlib's own font lacks
+
+
+def lettered(text: str) -> Axes:
+    ax = plots.budget_curves(pd.DataFrame({"strategy": "a", "n": [10], "reached": [0.2]}),
+                             {"a": (10, 0.2)}, None)  # fmt: skip
+    ax.set_title(text)
+    return ax
+
+
+def test_letters_that_no_font_has_are_told_once_and_stay_text_in_svg(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(style, "_OTHER_FONTS", ("No Such Font",))
+    ax = lettered("翻訳 2")
+    for kind in ("png", "pdf"):
+        with pytest.warns(style.FontWarning, match="letter 翻 and 1 others") as said:
+            plots.save(ax, tmp_path / f"a.{kind}")
+        assert len(said) == 1
+    assert "翻訳 2" in plots.save(ax, tmp_path / "a.svg").read_text(encoding="utf-8")
+    plain = plots.save(lettered("2"), tmp_path / "b.svg").read_text(encoding="utf-8")
+    assert "<text" not in plain  # paths, the same everywhere
+
+
+def test_letters_are_taken_from_another_font(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It comes with matplotlib, and has this combining circle, which the figures' own font lacks.
+    monkeypatch.setattr(style, "_OTHER_FONTS", ("No Such Font", "STIXGeneral"))
+    ax, circle = lettered("a \u20dd"), {}
+    for kind in ("png", "pdf", "svg"):
+        circle[kind] = plots.save(ax, tmp_path / f"a.{kind}").read_bytes()
+    assert b"<text" not in circle["svg"] and b"STIXGeneral" in circle["svg"]
+    assert ax.title.get_fontfamily() == ["sans-serif"]
+    assert "STIX" not in plots.to_svg(ax)
 
 
 # Ordinal scores

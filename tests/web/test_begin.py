@@ -686,6 +686,40 @@ def test_human_scores_of_another_scale_are_not_used(client: Client, app: FastAPI
     assert "This assumes a standard deviation of 3.00" in own
 
 
+@pytest.mark.parametrize(
+    ("scores", "name", "scale"),
+    [
+        ([0, 1, 1], "human", {"scale": "0,1"}),
+        ([1, 3, 5], "human", {"scale": "1,5"}),
+        ([0, 50, 100], "human", {"scale": "0,100"}),
+        ([60, 65, 80], "human", {"scale": "0,100"}),
+        ([0, 1, 9], "mqm", {"scale": "mqm", "better": "lower"}),
+        ([0, 4, 10], "human", {"scale": "other", "low": "0", "high": "10"}),
+        ([-1.5, 0.2, 1.5], "human", {"scale": "none"}),
+    ],
+)
+def test_the_scale_is_that_of_the_human_scores_in_the_table(
+    client: Client, app: FastAPI, scores: list[float], name: str, scale: dict[str, str]
+) -> None:
+    frame = table()
+    order = frame["comet"].rank().to_numpy() * len(scores) / (len(frame) + 1)
+    given = np.array(scores, float)[order.astype(int)]  # follows the metric
+    if name == "mqm":
+        given = given[::-1]
+    frame = frame.drop(columns="human").assign(**{name: given})
+    owner = client(owner=True, app=app)
+    key = key_of(upload(owner, "a.csv", frame.to_csv(index=False).encode()))
+    where = f"/begin/{key}/table"
+    columns = form_of(owner.get(where).text, where) | {"human": [name]}
+    columns["metrics"] = [m for m in columns["metrics"] if m != name]
+    page = owner.post(where, data=columns)
+    fields = {k: v[-1] for k, v in form_of(page.text, f"/begin/{key}/plan").items()}
+    wanted = {"low": "", "high": "", "better": "higher"} | scale
+    assert {k: fields[k] for k in wanted} == wanted
+    assert "A guess from the human scores in the table." in page.text
+    assert "are on a different scale" not in page.text
+
+
 def test_human_scores_in_the_table_replace_the_guess(tmp_path: Path) -> None:
     """The spread is that within systems, and the similarity that of their scores."""
     rng = np.random.default_rng(4)

@@ -235,7 +235,10 @@ def test_nothing_is_sent_again_until_something_changed(tmp_path: Path) -> None:
         third = seen()
         campaign.change(confidence=0.9)
         assert len({first, second, third, seen()}) == 4
-        assert "90% interval" in owner.get("/explore/number").text
+        for page in ("/explore/number", "/overview"):
+            told = owner.get(page).text
+            assert "90% interval" in told
+            assert "Approximate: about 90% of such intervals contain the true value" in told
 
 
 def test_costly_parts_are_made_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

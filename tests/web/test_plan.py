@@ -458,6 +458,14 @@ def test_ratings_by_strategy_are_those_of_the_library(client, sent):
     assert [float(r["reached"]) for r in curves] == list(found.curves()["reached"])
 
 
+def test_short_names_in_the_answer_are_explained(client):
+    told = "icc: how alike the scores within a document are."
+    page = get(client, "/plan/scores")
+    assert ", icc 0.15</caption>" in page and told in page
+    page = get(client, "/plan/scores", icc="")
+    assert "icc 0.15" not in page and told not in page
+
+
 def test_bad_values_of_scores(client):
     page = get(client, "/plan/scores", sd="0", known="guess")
     assert "got '0'" in text_of(page, "error-sd")

@@ -79,7 +79,8 @@ def test_a_name_is_given_once(campaign: Campaign, owner: TestClient) -> None:
     assert 'value="ann"' in page.text and len(campaign.desk.links()) == 1
     assert post(owner, "/raters/remove", name="nobody").status_code == 400
     assert owner.get("/raters/remove?name=nobody").status_code == 400
-    assert owner.get("/raters/remove").status_code == 400
+    unnamed = owner.get("/raters/remove")
+    assert unnamed.status_code == 400 and "which rater is to be removed?" in unnamed.text.lower()
 
 
 def test_what_raters_see_and_how_many_there_are(campaign: Campaign, owner: TestClient) -> None:
