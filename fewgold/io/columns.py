@@ -532,7 +532,7 @@ def texts_of(column: Any) -> list[str]:
 
 # Metrics in practice: with gaps, words or categories ----------------------------------------------
 
-#: Most values of a category that was named, and of one that was guessed.
+#: Largest number of values of a category that was named, and of one that was guessed.
 MOST_LEVELS, _FEW_LEVELS = 30, 10
 # Fewest labels per extra column for which unnamed categories are used.
 _LABELS_PER_LEVEL = 20

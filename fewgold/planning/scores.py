@@ -88,9 +88,9 @@ class Outlook:
     kept: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for name, value in (("sd", self.sd), ("cost", self.cost)):
+        for name, value in (("sd", self.sd), ("cost of a rating", self.cost)):
             if not 0 < value < np.inf:
-                raise FewgoldError(f"{name} must be a positive number; got {value!r}.")
+                raise FewgoldError(f"the {name} must be a positive number; got {value!r}.")
         if not -1 < self.correlation < 1:
             raise FewgoldError(
                 f"correlation must lie between -1 and 1, such as 0.5; got {self.correlation!r}."
@@ -98,7 +98,9 @@ class Outlook:
         if self.icc is not None and not 0 <= self.icc <= 1:
             raise FewgoldError(f"icc must lie between 0 and 1, such as 0.15; got {self.icc!r}.")
         if self.per_document is not None and not 1 <= self.per_document < np.inf:
-            raise FewgoldError(f"per_document must be at least 1; got {self.per_document!r}.")
+            raise FewgoldError(
+                f"the segments per document must be at least 1; got {self.per_document!r}."
+            )
         if self.size is not None and self.size < 1:
             raise FewgoldError(f"size must be at least 1; got {self.size!r}.")
 
@@ -199,7 +201,13 @@ class Outlook:
         if sampler not in ("random", *_AS_RANDOM):
             if self.icc is None or (self.per_document is None and not chunks):
                 raise FewgoldError(
-                    f"{strategy} needs icc and per_document, the number of segments per document."
+                    f"{strategy} needs the intraclass correlation within documents, and the number "
+                    "of segments per document.",
+                    hints={
+                        "python": "Give icc and per_document.",
+                        "cli": "Give --icc and --per-document.",
+                        "web": "",
+                    },
                 )
             members = float(chunks[1]) if chunks else float(self.per_document or 1.0)
         # Chunks at regular intervals touch as many documents as possible: the variance between
