@@ -34,7 +34,7 @@ STRATEGIES = (
 #: The gain of these samplers over a random sample with the same estimator is left out; replays show
 #: it.
 _AS_RANDOM = ("docs-balanced", "docs-prop", "docs-sys")
-_AT_MOST = "upper limit; planned like random+{}; a replay (history) may find fewer"
+_AT_MOST = "upper limit, planned like random+{}; a replay of ratings may find fewer"
 # A ridge does not lose a whole rating for the slope of a metric. With half of one, half-widths on
 # WMT20 were right within 5 % for 16 to 33 metrics (tests/theory/test_plan_real.py).
 _SPENT = 0.5
@@ -305,7 +305,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     docs-chunks3+mean         267   18.8%    −26%
     <BLANKLINE>
     ratings of 1418 segments; saved: against random+mean.
-    docs-balanced+ridge: upper limit; planned like random+ridge; a replay (history) may find fewer
+    docs-balanced+ridge: upper limit, planned like random+ridge; a replay of ratings may find fewer
     """
     names = dict.fromkeys([BASELINE, *as_names(strategies or outlook._known_strategies)])
     needs = []
