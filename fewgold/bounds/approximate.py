@@ -205,7 +205,7 @@ class Hall(ShapeBound):
     """Student's interval, corrected for skewness by Hall's cubic, with a finite population.
 
     The studentised mean of skewed scores is itself skewed, in the other direction. With ``A =
-    γ̂/sqrt(n(1−f))``, γ̂ the skewness of the ratings and f = n/N, the function ``g(u) = (∛(1 +
+    γ̂/sqrt(n(1−f))``, γ̂ the skewness of the ratings, corrected for their number, and f = n/N, the function ``g(u) = (∛(1 +
     3p(u−q)) − 1)/p``, p = (2−f)A/6 and q = (1−2f)A/6, undoes that up to terms in 1/n, and the
     interval is ``[x̄ − se·g(t), x̄ − se·g(−t)]``.
 
