@@ -29,9 +29,9 @@ from fewgold.io import as_text as joined
 from fewgold.io.cells import (
     NUMBER,
     PLAIN_COMMA,
+    VERDICTS,
     bare,
     cell,
-    VERDICTS,
     column_of,
     guard,
     read_as_sentence,
