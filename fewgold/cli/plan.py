@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fewgold.cli import input, options, parse
-from fewgold.cli.console import draw, emit, print_summary, progress_bars
+from fewgold.cli.console import draw, emit, note, print_summary, progress_bars
 from fewgold.cli.options import Json, Output, Quiet, flag, option
+from fewgold.common.text import counted
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from fewgold.planning import Goal, Outlook, Plan
     from fewgold.simulation.studies import Study
 
+# With fewer documents of several ratings, an intraclass correlation is anything between 0 and 1.
+_FEW_PAIRS = 10
 _GOAL = "Goal"
 _GUESS = "From a guess"
 _DATA = "From ratings"
@@ -411,6 +415,16 @@ def _from_pilot(
     if adequate is not None:
         ratings = ratings.cut(adequate)
     outlook = Outlook.from_pilot(ratings, size=size, assurance=assurance, strategies=names)
+    if outlook.icc is not None:
+        rated = ratings.sample.pool.codes[ratings.sample.indices].tolist()
+        several = sum(count > 1 for count in Counter(rated).values())
+        if several < _FEW_PAIRS:
+            note(
+                f"the icc comes from only {counted(several, 'document')} with more than one rating, "
+                "so it is little more than a guess, and so are the plans for whole documents and "
+                "chunks",
+                quiet,
+            )
     return outlook, ratings.n
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fewgold.campaign import Campaign
+
 Run = Callable[..., Any]
 METRICS = ("--metrics", "scores.llm")
 
@@ -111,3 +113,9 @@ def test_a_history_takes_paths(run: Run, once: Path) -> None:
     told = ("--history", once.name, "--history-human", "feedback.thumb", "--budget", 20)
     shown = run("select", once.name, *METRICS, *told, "-o", "sheet.csv").stdout
     assert "60 ratings in once.jsonl" in shown and "scores.llm" in shown
+
+
+def test_objects_are_not_kept_for_slices(run: Run, once: Path) -> None:
+    run("init", "study", once.name, *METRICS, "--limits", "0,1")
+    with Campaign("study") as campaign:
+        assert list(campaign.labels) == ["area"]
