@@ -420,9 +420,9 @@ def _from_pilot(
         several = sum(count > 1 for count in Counter(rated).values())
         if several < _FEW_PAIRS:
             note(
-                f"the icc comes from only {counted(several, 'document')} with more than one rating, "
-                "so it is little more than a guess, and so are the plans for whole documents and "
-                "chunks",
+                f"the icc comes from only {counted(several, 'document')} with more than one "
+                "rating, so it is little more than a guess, and so are the plans for whole "
+                "documents and chunks",
                 quiet,
             )
     return outlook, ratings.n
