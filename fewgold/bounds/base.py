@@ -137,7 +137,7 @@ def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
 
 
 def order_of_drawing(ratings: Ratings) -> IntArray | slice:
-    """Positions of the ratings in an order of drawing: (n,), or all as they are.
+    """Positions of the ratings in an order of drawing: (n,), or a slice if they are already in one.
 
     Samples are listed in the order of drawing, except for existing labels: these stand in the order
     of the table, perhaps sorted by date or by score. They get a random order, separately in each

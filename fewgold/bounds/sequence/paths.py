@@ -229,9 +229,9 @@ def known_limits(limits: Limits) -> tuple[float, float]:
 def limits_of(ratings: Ratings) -> tuple[float, float]:
     if ratings.limits is None:
         raise DesignError(
-            "a sequence needs the limits of the scale. Give them with the ratings, "
-            'sample.rate(scores, limits="mqm") or limits=(0, 25), as the scale defines it, not '
-            "from the answers."
+            "a sequence needs the limits of the scale, from its definition and not from the "
+            'answers. Give them with the ratings: sample.rate(scores, limits="mqm") or '
+            "limits=(0, 25)."
         )
     return ratings.limits
 
