@@ -56,7 +56,7 @@ def not_covered(
         hints = bound_hints("Use {}, which is approximate and covers every design", "student")
         hints["cli"] += "; a guaranteed one needs a sample selected with --strategy random+mean"
     return DesignError(
-        f"{name} covers {covers}, and this one is {design._label}.",
+        f"{name} covers {covers}, and this sample's design is {design._label!r}.",
         hints={
             audience: f"{hint}; {more[audience]}" if more else f"{hint}."
             for audience, hint in hints.items()

@@ -245,7 +245,7 @@ def check_design(design: Design) -> None:
     if not design.drawn_as("simple"):
         raise DesignError(
             "ratings may be looked at one by one only if the segments are in random order, as "
-            f"in a simple random sample; this sample is {design._label}.",
+            f"in a simple random sample; this sample's design is {design._label!r}.",
             hints={
                 "python": "Draw it with SimpleRandom().",
                 "cli": "Draw it with fewgold select --strategy random.",
