@@ -93,7 +93,7 @@ def test_chances_make_the_hajek_estimate() -> None:
     assert made.se == pytest.approx(poisson, rel=0.03)  # times Bessel's correction
     # The way out is not another bound that refuses unequal chances too.
     scale = {"limits": (-20, 20), "human": "human", "metrics": ["judge"], "chosen": "chances:rate"}
-    with pytest.raises(DesignError, match=r"uneven\. Use bound=Student\(\)"):
+    with pytest.raises(DesignError, match=r"'uneven'\. Use bound=Student\(\)"):
         fewgold.estimate_mean(table, **scale, bound="hoeffding").interval()
     with pytest.raises(DesignError, match=r"limits=.* of estimate_mean"):
         fewgold.estimate_mean(table, human="human", metrics=[], bound="star").interval()
