@@ -26,7 +26,7 @@ from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
 
-_ROOM = 10**7  # most characters for a fixed-width column of texts
+_ROOM = 10**7  # largest number of characters in a fixed-width column of texts
 
 
 def lacks_documents() -> DataError:

@@ -475,7 +475,7 @@ def _spread(
 
 
 class _Quantity(ABC):
-    """How totals, ratios and quantiles are shown, and that each is a number."""
+    """How totals, ratios and quantiles are shown, and converted to a number."""
 
     base: LinearEstimate
     of: str

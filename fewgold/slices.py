@@ -40,7 +40,7 @@ __all__ = ["Slices", "labels_of", "shrunk", "slices"]
 #: Fewest ratings for which a slice gets its own score.
 LEAST = 10
 CORRECTIONS = ("holm", "bonferroni", "fdr", "none")
-# Most distinct values of a column that is used for slices without being named.
+# Largest number of distinct values of a column used for slices without being named.
 _MOST_VALUES = 30
 # Fewest slices with a score for which shrinkage is possible.
 _LEAST_SLICES = 3

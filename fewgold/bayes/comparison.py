@@ -76,7 +76,7 @@ def probability_greater(first: Posterior, second: Posterior, method: str = "exac
 
 
 def _spread(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]:
-    """The distribution of each of a batch that was broadcast to ``shape``."""
+    """The distribution of each posterior of a batch that was broadcast to ``shape``."""
     each = posterior._distributions
     at = np.broadcast_to(np.arange(len(each)).reshape(posterior.shape), shape)
     return [each[int(k)] for k in at.ravel()]

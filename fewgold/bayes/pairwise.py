@@ -217,7 +217,7 @@ def preferences(
         said = _shares(codes[codes < _NO_VERDICT])
         if gaps := int((codes == _NO_VERDICT).sum()):
             notes.append(
-                f"{gaps} of {codes.size} pairs have no verdict of a judge: they form a separate "
+                f"{gaps} of {codes.size} pairs have no verdict from a judge: they form a separate "
                 "category"
             )
         if len(each) > 1:
@@ -226,8 +226,8 @@ def preferences(
     used = rated.sum(-1) + unrated > 0
     if np.any(used & (rated.sum(-1) == 0)):
         notes.append(
-            "for some verdict of the judge, people judged no pair, so the result for those "
-            "pairs rests on the prior: have some of them judged"
+            "people judged none of the pairs with one of the judge's verdicts, so the result for "
+            "those pairs rests on the prior: have some of them judged"
         )
     posterior = PreferencePosterior(rated[used], unrated[used], target, prior)
     shares = _shares(people[rows].astype(np.int64))

@@ -182,7 +182,7 @@ def _outer_rule(
 
 
 def _narrowest(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """Which of x, y and z to integrate outside: the one that moves p the least."""
+    """Which of x, y and z the outer integral is over: the one that moves p the least."""
     spread = [
         np.sqrt(a * b / (a + b + 1)) / (a + b)
         for a, b in ((shape.ar, shape.br), (shape.be, shape.ae), (shape.m + 1, shape.k + 1))

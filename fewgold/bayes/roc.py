@@ -369,7 +369,7 @@ class Roc:
 
 
 def newcombe(auc: float, adequate: int, inadequate: int, z: float) -> tuple[float, float]:
-    """Values A of the AUC with |auc − A| ≤ z · sd(A), the sd as of Hanley and McNeil (1982).
+    """Values A of the AUC with |auc − A| ≤ z · sd(A), with the sd of Hanley and McNeil (1982).
 
     Newcombe (2006, Statistics in Medicine 25, 559–573): their variance with both class sizes
     replaced by the mean of the two in the second term, at A instead of at the estimate.

@@ -26,7 +26,7 @@ FILLINGS = 1 << 14
 _SEED = 20050101
 # Fillings to draw and multiply at once, and draws that share them.
 _BLOCK, _DRAWS = 1 << 11, 1 << 8
-# Most numbers to keep, as fillings, for the next call.
+# How many numbers of fillings to keep at most for the next call.
 _KEEP = 1 << 24
 # Beyond this many segments, visiting every position takes too long.
 _PLACES = 1 << 13

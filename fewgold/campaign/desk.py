@@ -63,7 +63,7 @@ AND (
     )
 ) < {wanted}
 """
-# What the rater was given last and has not answered comes first, such as after an undo.
+# The segment that the rater was given last comes first if it is unanswered, as after an undo.
 # The outputs of several systems for one segment follow each other, in a different order per rater.
 _NEXT = """
 SELECT * FROM (
@@ -120,7 +120,7 @@ class Kept:
     """What became of an answer from a page."""
 
     new: bool  # False if the form was sent before
-    score: float  # the stored score, which is that of the first time
+    score: float  # the stored score, that of the first time
     scores: Mapping[str, float] = field(default_factory=dict)  # of several criteria
     withdrawn: bool = False  # the rater has since taken it back
 
@@ -319,8 +319,8 @@ class Desk:
         """Take back a rater's last answer from a page and give them its segment again; returns its
         key.
 
-        If ``answer``, the name of a form, is given, only if it is the last one. None if there is
-        nothing to take back; earlier undos stay.
+        If ``answer``, the name of a form, is given, it is taken back only if it is the last one.
+        None if there is nothing to take back; earlier undos stay.
         """
         with self.store.transaction() as database:
             row = database.execute(

@@ -166,9 +166,9 @@ class Settings:
                 f"{self.second:g}."
             )
         if not 0 < self.hold <= 1e9:
-            raise FewgoldError(f"hold must be a number of seconds above 0; got {self.hold:g}.")
+            raise FewgoldError(f"hold must be a time above 0; got {self.hold:g} seconds.")
         if self.check_every:
-            check_count("check_every", self.check_every, 2)
+            check_count("the number of answers between attention checks", self.check_every, 2)
         if not 0 <= self.practice <= _MOST_PRACTICE:
             raise FewgoldError(
                 f"practice is the number of practice items, from 0 to {_MOST_PRACTICE}; got "

@@ -126,7 +126,7 @@ class Store:
         self.database.close()
 
     def __del__(self) -> None:
-        # The garbage collector may run in another thread, which may not even close it twice.
+        # The garbage collector may run in another thread, where even closing it twice is an error.
         if "database" in self.__dict__:
             with suppress(sqlite3.ProgrammingError):
                 self.close()
@@ -407,7 +407,7 @@ class Store:
             for criterion in self.settings.criteria:
                 told = [scores.get(criterion.name, math.nan) for scores in given]
                 found[criterion.name] = np.array(told, dtype=np.float64)
-            found["score"] = found[self.settings.criteria[0].name]  # which leads
+            found["score"] = found[self.settings.criteria[0].name]  # the first one leads
         return found
 
     def rated(self) -> list[Rating]:

@@ -90,7 +90,7 @@ class Campaign:
         self.desk = Desk(self.store)
         self.path = self.store.path
         if pool is not None and pool.fingerprint == self.settings.fingerprint:
-            self.store.__dict__["pool"] = pool  # read before by a caller who opens it often
+            self.store.__dict__["pool"] = pool  # already read by a caller that opens it often
 
     @classmethod
     def create(

@@ -69,8 +69,8 @@ def alpha(
     threshold: str | None = option(
         None,
         "CUT|RULE",
-        "Metric scores that count as adequate, such as '>=0.5'. equal or information: the rated "
-        "rows choose the cut. bins: no cut, for example for a judge's probabilities.",
+        "Metric scores that count as adequate, such as '>=0.5'. equal or information: a cut "
+        "chosen from the rated rows. bins: no cut, for example for a judge's probabilities.",
     ),
     pairs: RatedRows = "sample",
     chosen: options.Chosen = None,
@@ -216,6 +216,7 @@ def _threshold(text: str | None) -> Any:
 def _counts(text: str, pairs: RatedRows) -> Counts:
     """``tp=43,fn=18,metric=540/1000`` as counts."""
     from fewgold.bayes import Counts
+    from fewgold.errors import DataError
 
     found: dict[str, Any] = {}
     for part in parse.names(text):
@@ -230,6 +231,10 @@ def _counts(text: str, pairs: RatedRows) -> Counts:
         if name in found or f"{name}_ones" in found:
             raise typer.BadParameter(f"--counts has {name} twice.")
         if whole:
+            if int(match[2]) > int(match[3]):
+                raise DataError(
+                    f"--counts {part} has more ones than ratings. Write {name}=ONES/ALL."
+                )
             found |= {f"{name}_ones": int(match[2]), f"{name}_total": int(match[3])}
         else:
             found[name] = int(match[2])
@@ -339,7 +344,7 @@ def roc(
         priors=parse.priors(prior),
     )  # fmt: skip
     if prior is not None:
-        note("ρ and η are posterior means: what was known before counts in every row", quiet)
+        note("ρ and η are posterior means: every row includes what was known before", quiet)
     frame = found.to_frame()
     several = (frame.groupby("metric")["system"].nunique() > 2).any()
     apart = found.heterogeneity() if several else None

@@ -143,7 +143,7 @@ def judge(
     names = parse.names(judges) or None
     good = parse.cut("--adequate", adequate)
     from fewgold.chosen import Chosen
-    from fewgold.io import is_empty
+    from fewgold.io import is_empty, with_paths
     from fewgold.judge import assess, assess_table
 
     table: Any = None
@@ -185,6 +185,8 @@ def judge(
         found = assess(ratings if good is None else ratings.cut(good), names, columns=more, **told)
     else:
         table = input.with_labels(file, parse.names(human), labels, on, quiet)
+        columns = [human, document, *(names or ()), *told["by"], *told["against"]]
+        table = with_paths(table, columns)
         seen = _table(table, human, names, document, quiet, chosen)
         some = table[seen["human"]].map(is_empty).any()
         if chosen is None or (not some and Chosen.parse(chosen).how == "random"):

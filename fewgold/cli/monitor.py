@@ -32,8 +32,9 @@ Method = Annotated[
     Literal["auto", "guaranteed", "approximate"],
     described(
         "NAME",
-        "guaranteed: by betting on single ratings, for the intervals too; approximate: takes batch "
-        "scores as normal; auto: guaranteed with --against and a known scale, else approximate.",
+        "guaranteed: by betting on single ratings, for the intervals too; approximate: treats "
+        "batch scores as normal; auto: guaranteed with --against and a known scale, else "
+        "approximate.",
         panel=_ALARM,
     ),
 ]

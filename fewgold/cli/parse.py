@@ -32,21 +32,26 @@ def budget(text: str | None, cost: float | None, risk: float | None, size: int) 
     if risk is not None:
         raise typer.BadParameter("--risk needs --cost-budget.")
     assert text is not None
+    return _amount(text, size, "--budget")
+
+
+def _amount(text: str, size: int, option: str) -> Budget:
+    """A number of segments, or a share of them."""
     match = _AMOUNT.fullmatch(text)
     if not match:
-        raise typer.BadParameter(f"--budget must be like 100 or 5%; got {text!r}.")
+        raise typer.BadParameter(f"{option} must be like 100 or 5%; got {text!r}.")
     number = float(match[1])
     if match[2]:
         if not 0 < number <= 100:
             raise typer.BadParameter(
-                f"--budget in percent must be between 0 and 100; got {text!r}."
+                f"{option} in percent must be between 0 and 100; got {text!r}."
             )
         return size if number == 100 else number / 100
     if 0 < number < 1 or (number == 1 and "." in match[1]):
         return size if number == 1 else number
     if number != int(number) or number < 1:
         raise typer.BadParameter(
-            f"--budget must be a whole number of at least 1, or a percentage; got {text!r}."
+            f"{option} must be a whole number of at least 1, or a percentage; got {text!r}."
         )
     return int(number)
 
@@ -83,7 +88,7 @@ def budgets(text: str) -> list[Budget]:
 
 
 def _one_budget(text: str) -> Budget:
-    whole = budget(text, None, None, -1)
+    whole = _amount(text, -1, "--budgets")
     return 1.0 if whole == -1 else whole  # all of each pool, whatever its size
 
 

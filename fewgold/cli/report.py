@@ -100,7 +100,7 @@ def report(
             f"{unused[0]} is for tables with labels; say how those were chosen: --chosen random."
         )
     if chosen is not None and (of_campaign or pool is not None):
-        raise typer.BadParameter("--chosen is for tables with labels, not sheets and campaigns.")
+        raise typer.BadParameter("--chosen is for tables with labels, not for sheets or campaigns.")
     if system is not None and not of_campaign:
         raise typer.BadParameter("--system is for campaigns of several systems.")
     asked = slices.Asked(by, shrink=shrink, weights=weights, mix=mix)

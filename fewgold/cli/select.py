@@ -194,7 +194,7 @@ def select(
     on_disk = input.stays_on_disk(pool_files, engine)
     if on_disk and by is not None:
         raise typer.BadParameter(
-            "--by needs a single file that is loaded into memory: --engine memory."
+            "--by needs a single file loaded into memory: add --engine memory."
         )
     if on_disk and (history or history_human) is not None:
         raise typer.BadParameter(
@@ -208,7 +208,7 @@ def select(
         )
     if on_disk and shared:
         raise typer.BadParameter(
-            "--shared needs one file that is loaded; if it is large, with --engine memory."
+            "--shared needs a single file loaded into memory: add --engine memory."
         )
     if not on_disk and (memory, order) != (None, None):
         raise typer.BadParameter("--memory and --order are for pools that stay on disk.")

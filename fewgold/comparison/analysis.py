@@ -398,7 +398,7 @@ def _about_pools(systems: Sequence[str], pools: BoolArray) -> list[str]:
     each = [f"{name} {count}" for name, count in zip(systems, counts, strict=True)]
     both = int(pools.all(0).sum())
     return [
-        "systems have outputs for different segments, and each score is about the system's own: "
+        "systems have outputs for different segments, and each score is about its system's: "
         f"{listed(each)}, of which {both} are shared, so a difference may be due to the segments"
     ]
 

@@ -559,7 +559,8 @@ def findings(result: Comparison) -> list[str]:
 def _significant(result: Comparison) -> str:
     pairs = result.differences()
     sure = int(pairs["significant"].sum())
-    return f"{sure} of {len(pairs)} differences are significant at {result.level:g}"
+    of = f"{sure} of {wording.counted(len(pairs), 'difference')}"
+    return f"{of} {'is' if sure == 1 else 'are'} significant at {result.level:g}"
 
 
 def _apart(result: Comparison) -> str | None:

@@ -360,8 +360,8 @@ def joint_pool(
             at, count = np.argwhere(gaps)[0], int(gaps.sum())
             raise DataError(
                 f"{name!r} has {count} gap{'' if count == 1 else 's'}, first for segment "
-                f"{table.ids[at[1]]} of {table.systems[at[0]]}. Score every output, or leave it "
-                "out."
+                f"{table.ids[at[1]]} of {table.systems[at[0]]}. Score every output, or leave "
+                "this metric out."
             )
     joint: dict[str, FloatArray] = {}
     signs: dict[str, int] = {}

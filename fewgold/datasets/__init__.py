@@ -1,4 +1,4 @@
-"""Example data: an embedded synthetic set, and public sets in a folder of the user's."""
+"""Example data: an embedded synthetic set, and public sets in a folder on the user's disk."""
 
 from __future__ import annotations
 

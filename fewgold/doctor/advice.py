@@ -28,6 +28,7 @@ from fewgold.doctor.scores import (
 from fewgold.doctor.seen import Seen
 from fewgold.errors import FewgoldError
 from fewgold.io import looks_human, parts
+from fewgold.io.columns import nested_paths
 from fewgold.pool import Pool
 
 
@@ -588,7 +589,12 @@ def _repair(seen: Seen, errors: set[str]) -> Command | None:
             python(text), "combine document and segment into ids, and continue with that file"
         )
     if errors == {"duplicate-rows"}:
-        out = out_name(seen.path, "-once.csv").strip("'")
-        text += f"t.drop_duplicates().to_csv({out!r}, index=False)"
+        nested = bool(nested_paths(seen.table))
+        out = out_name(seen.path, "-once.jsonl" if nested else "-once.csv").strip("'")
+        text += (
+            f"t[~t.astype(str).duplicated()].to_json({out!r}, orient='records', lines=True)"
+            if nested
+            else f"t.drop_duplicates().to_csv({out!r}, index=False)"
+        )
         return Command(python(text), "keep each row once, and continue with the new file")
     return None

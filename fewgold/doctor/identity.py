@@ -13,7 +13,7 @@ import pandas as pd
 from fewgold import io
 from fewgold.doctor.findings import Finding, finding, plural, some
 from fewgold.doctor.seen import Seen
-from fewgold.io.columns import HIDDEN, wordy
+from fewgold.io.columns import HIDDEN, has_fields, wordy
 
 _SCIENTIFIC = re.compile(r"\d(\.\d+)?[eE]\+\d+")
 _DATE = re.compile(
@@ -217,7 +217,9 @@ def roleless(seen: Seen) -> Iterator[Finding]:
     for name in free:
         count = seen.count(name)
         hint = "; documents? --document" if _groups(seen, name) else ""
-        if count > 1 and wordy(seen.labels(name)):
+        if has_fields(seen.table[name]):
+            said.append(f"{name} (objects with fields)")
+        elif count > 1 and wordy(seen.labels(name)):
             said.append(f"{name} (running text; for raters? --texts)")
         elif count > 1:
             said.append(f"{name} ({count:,} values{hint})")

@@ -94,8 +94,14 @@ def see(
         named = set(more) <= set(shown)
         shown = tuple(n for n in map(str, frame.columns) if n in {*shown, *more})
     known = {"id": ID_NAMES, "document": DOCUMENT_NAMES, "system": SYSTEM_NAMES}
-    by_name = {role: io.guess_column(filter(None, [getattr(found, role)]), names)
-               for role, names in known.items()}  # fmt: skip
+    names = set(map(str, frame.columns))
+    # Commands do not find the paths into nested cells that the user named here.
+    own = [n for n in names if n.split(".")[0] not in names - {n}]
+    by_name = {
+        role: column if column == getattr(found, role) else None
+        for role, wanted in known.items()
+        for column in [io.guess_column(own, wanted)]
+    }
     return Seen(
         **vars(found) | {"texts": shown}, path=path, named=by_name,
         texts_named=named and bool(shown), told=frozenset(told),

@@ -35,9 +35,9 @@ class KNN(Control):
     folds
         Cross-fitting folds. None predicts rated segments from themselves too, as printed.
     batch
-        Most draws of a simulation to process at a time. None takes as many as fit in the
-        processor's cache. The result is the same; fewer are taken if working memory would exceed
-        about 200 MB.
+        Largest number of draws of a simulation to process at a time. None takes as many as fit in
+        the processor's cache. The result is the same; fewer are taken if working memory would
+        exceed about 200 MB.
     """
 
     k: int = 25

@@ -118,7 +118,7 @@ def _validate(sheet: Any, grid: SheetContent, tasks: Tasks, rate: int) -> None:
     aside.sqref = MultiCellRange(" ".join(_runs(column, context, True) for column in columns))
     person = get_column_letter(last + 2 + TAIL.index("rater"))
     who.sqref = MultiCellRange(_runs(person, context, False))
-    # A list is a text of at most 255 characters in which names must not have commas or quotes.
+    # A list is one text of at most 255 characters, whose names cannot contain commas or quotes.
     fits = len(who.formula1) <= 257 and not any(set(r) & set(',"') for r in tasks.raters)
     for rule in (*scores, aside, *((who,) if fits and len(tasks.raters) > 1 else ())):
         if rule.sqref.ranges:

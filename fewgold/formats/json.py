@@ -413,7 +413,7 @@ class Layout:
         return any(any(self.around(s)) for s in self.tasks.to_rate)
 
     def texts(self, segment: Segment) -> dict[str, str]:
-        """All texts by field, empty where a segment lacks one, with the context around."""
+        """All texts by field, empty where a segment lacks one, with neighbours as context."""
         found = {field: segment.texts.get(name, "") for name, field in self.fields.items()}
         if not self.has_context:
             return found

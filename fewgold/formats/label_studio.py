@@ -457,7 +457,7 @@ def _read_annotation(
         return 1
     answers = [r for r in results if question and text_of(r, "from_name") == question]
     if len(answers) > 1:
-        why = f"the answer to {question!r}: it is given {len(answers)} times."
+        why = f"the question {question!r} is answered {len(answers)} times."
         rows.reject(place, why, annotation)
         return 0
     by = annotation.get("completed_by")

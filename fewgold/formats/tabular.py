@@ -29,6 +29,7 @@ from fewgold.io import as_text as joined
 from fewgold.io.cells import (
     NUMBER,
     PLAIN_COMMA,
+    VERDICTS,
     bare,
     cell,
     column_of,
@@ -229,7 +230,7 @@ def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
     read_as = {}  # how all scores of a column are written: decimal commas, or two words
     for k in columns.scores:
         cells = [text_of(row.cells[k]) for row in sheet.rows if row.cells]
-        read_as[k] = column_of(cells, sheet.header[k]).read_as
+        read_as[k] = column_of(cells, sheet.header[k]).read_as or _mostly_words(cells)
     rows = Rows(format)
     used = empty = 0
     for row in sheet.rows:
@@ -252,6 +253,19 @@ def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
         rows.context + empty, tuple(rows.rejected),
         tuple(_notes(sheet, columns, read_as, empty)),
     )  # fmt: skip
+
+
+def _mostly_words(cells: Iterable[str]) -> str:
+    """The pair of words that nearly all scores of a column are, if none is a number.
+
+    >>> _mostly_words(["yes", "no", "", "yes", "Yes", "yes?"])
+    'yes/no'
+    """
+    words = [word for cell in cells if (word := cell.strip().lower())]
+    if any(NUMBER.fullmatch(word) for word in words):
+        return ""
+    pairs = (pair for pair in VERDICTS if sum(w in pair for w in words) >= 0.8 * len(words) > 0)
+    return "/".join(next(pairs, ()))
 
 
 def is_empty_cell(value: Any) -> bool:
@@ -343,7 +357,10 @@ def _score(value: Any, read_as: str) -> float:
     if read_as == "decimal commas":
         value = text = text.replace(",", ".")
     elif read_as:
-        return float(text.lower() == read_as.partition("/")[0])
+        good, _, bad = read_as.partition("/")
+        if text.lower() not in (good, bad):
+            raise _BadRow(f"{text[:80]!r} as its score, but the others are {good} and {bad}.")
+        return float(text.lower() == good)
     if isinstance(value, str):
         if PLAIN_COMMA.fullmatch(text):
             raise _BadRow(f"the score {text}: write {text.replace(',', '.')}, with a point.")

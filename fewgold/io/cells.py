@@ -115,6 +115,7 @@ VERDICTS = (
     ("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"), ("good", "bad"),
     ("adequate", "inadequate"), ("correct", "incorrect"), ("right", "wrong"), ("ok", "not ok"),
     ("acceptable", "unacceptable"), ("accept", "reject"), ("success", "failure"),
+    ("up", "down"), ("thumbs up", "thumbs down"), ("thumbs_up", "thumbs_down"), ("👍", "👎"),
 )  # fmt: skip
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(,\d{3})*,\d{3}\.\d+")
 #: Numbers with a decimal comma, with points as thousands separators or (below) without.

@@ -429,8 +429,18 @@ def roles(
     guessed: dict[str, str] = {}
     chosen: dict[str, str | None] = {role: lone.get(role) for role in _ONE}
 
+    # A name or a text is inside an object, at a path that only the user knows.
+    nested = {n for n in names if has_fields(frame[n])}
+    for role in ("id", "document", "system"):
+        if (name := chosen[role]) in nested:
+            paths = [path for path in nested_paths(frame[[name]]) if path != name]
+            raise DataError(
+                f"the cells of {name!r} are objects with fields. Name a field"
+                f"{f', such as {paths[0]}' if paths else ''}."
+            )
+
     def free() -> list[str]:
-        return [n for n in names if n not in taken]
+        return [n for n in names if n not in taken and n not in nested]
 
     def take(role: str, column: str | None) -> None:
         if column is not None and chosen[role] is None and role not in banned:
@@ -532,7 +542,7 @@ def texts_of(column: Any) -> list[str]:
 
 # Metrics in practice: with gaps, words or categories ----------------------------------------------
 
-#: Most values of a category that was named, and of one that was guessed.
+#: Largest number of values of a category that was named, and of one that was guessed.
 MOST_LEVELS, _FEW_LEVELS = 30, 10
 # Fewest labels per extra column for which unnamed categories are used.
 _LABELS_PER_LEVEL = 20
@@ -678,6 +688,11 @@ def _inside(value: Any, steps: Sequence[str]) -> Any:
         else:
             return None
     return value.item() if isinstance(value, np.generic) else value
+
+
+def has_fields(column: Any) -> bool:
+    """Whether the cells of a column, by the first of them, are objects with fields."""
+    return column.dtype == object and any(isinstance(v, Mapping) for v in column.head(100).tolist())
 
 
 def nested_paths(frame: pd.DataFrame, most: int = 12) -> list[str]:
@@ -892,6 +907,7 @@ def other_texts(found: Roles) -> tuple[str, ...]:
         for n in map(str, found.table.columns)
         if n not in taken
         and not HIDDEN & set(parts(n))
+        and not has_fields(found.table[n])  # the texts are inside
         and (wordy(labels(n)) or (short and _varied(labels(n))))
     )
 

@@ -35,7 +35,7 @@ from fewgold.estimate import Interval
 _TINY = 1e-12
 # Calibration may remove at most this share of a segment's weight, or add four times as much.
 _GENTLE = 0.75
-# Most numbers in a table of pairs at a time.
+# Largest table of pairs at a time, in numbers.
 _ROOM = 4_000_000
 
 

@@ -183,7 +183,7 @@ def assess_table(
 
 # The result
 
-_BESIDE = 3  # most judges in a text table
+_BESIDE = 3  # largest number of judges in a text table
 
 
 @dataclass(frozen=True, eq=False)
@@ -592,7 +592,7 @@ def _difference_lines(found: Assessment, level: str) -> list[str]:
 def _slice_lines(found: Assessment) -> list[str]:
     shown = ["difference", "accuracy", "kappa", "spearman"]
     if any(not set(shown) & set(t.figures) for t in found.judges):
-        shown.append("auc")  # of a score without a threshold nothing else is known
+        shown.append("auc")  # nothing else is known of a score without a threshold
     table = _slice_rows(found, [k for k in _key_measures(found) if k in shown])
     return ["", *_table(table, 1 + (len(found.judges) > 1))]
 
@@ -662,7 +662,7 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
         frame = frame.assign(measure=[MEASURES[k][0] for k in frame["measure"]])
         digits: dict[str, s.Format] = dict.fromkeys(("value", "se", "low", "high"), ".3f")
         digits["p"] = lambda p: "< 0.001" if p < 0.001 else f"{p:.3f}"
-        told = "First minus second, paired. p: of no difference."
+        told = "First minus second, paired. p: p-value of no difference."
         parts.append(s.Table("Judges compared", frame, told, digits))
     if found.slices:
         head, *rows = _slice_rows(found, _key_measures(found))
@@ -684,7 +684,7 @@ def _sections(found: Assessment, disagreements: int, figures: bool) -> list[Sect
             parts.append(
                 s.Table(
                     f"Disagreements with {t.judge}", frame,
-                    "The largest first. Stands for: how many segments of the pool.",
+                    "Largest first. Stands for: number of segments of the pool that it represents.",
                     {"people": ".4g", "judge": number, "error": number, "stands_for": ".1f"},
                     names={"stands_for": "stands for"},
                 )

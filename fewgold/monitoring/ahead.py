@@ -124,7 +124,7 @@ class Delays:
             told += f"; {self.size} segments per batch"
         return "\n".join(
             [
-                "Batches until the alarm, median (one alarm in ten takes longer)",
+                "Batches until the alarm: median (and what one alarm in ten exceeds)",
                 "",
                 *lines,
                 "",

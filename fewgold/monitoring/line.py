@@ -1,4 +1,4 @@
-"""One score per batch, with intervals for looking every time, and an alarm for a drop."""
+"""One score per batch, with intervals valid at every look, and an alarm for a drop."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def monitor(
         samples in each batch, and a target or a fixed baseline; ``approximate`` treats batch
         scores as normal; ``auto`` bets if there is a target, and is approximate otherwise. Bets
         and targets are about the segments of each batch; approximate comparisons with other
-        batches are about the system, of whose outputs batches are samples.
+        batches are about the system, and each batch is a sample of its outputs.
     estimator
         Estimator for each batch. None corrects each batch by metrics with a model fitted to
         earlier batches, and the first batches with their own.

@@ -169,9 +169,9 @@ class Monitoring:
         level = f"{100 * self.confidence:.6g}%"
         over = "for ever" if self.looks is None else f"for {self.looks} batches"
         return (
-            f"each interval covers the score of its batch with {level}; the wider ones, for all "
-            f"batches together, cover jointly with {level}, {over} and however often you look "
-            f"({self.line_kind})"
+            f"each interval contains the score of its batch with probability {level}; the wider "
+            f"ones contain the scores of all batches together with probability {level}, {over} "
+            f"and however often you look ({self.line_kind})"
         )
 
     @property

@@ -60,7 +60,9 @@ class Goal:
             )
         name, size = given.popitem()
         if not 0 < size < np.inf:
-            raise FewgoldError(f"{name} must be a positive number; got {size!r}.")
+            raise FewgoldError(
+                f"the {name.replace('_', '-')} must be a positive number; got {size!r}."
+            )
         if not (1 - self.confidence) / 2 < self.power < 1:
             raise FewgoldError(
                 f"power must lie between {(1 - self.confidence) / 2:g}, the power without any "

@@ -34,7 +34,7 @@ STRATEGIES = (
 #: The gain of these samplers over a random sample with the same estimator is left out; replays show
 #: it.
 _AS_RANDOM = ("docs-balanced", "docs-prop", "docs-sys")
-_AT_MOST = "upper limit; planned like random+{}; a replay (history) may find fewer"
+_AT_MOST = "upper limit, planned like random+{}; a replay of ratings may find fewer"
 # A ridge does not lose a whole rating for the slope of a metric. With half of one, half-widths on
 # WMT20 were right within 5 % for 16 to 33 metrics (tests/theory/test_plan_real.py).
 _SPENT = 0.5
@@ -88,9 +88,9 @@ class Outlook:
     kept: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for name, value in (("sd", self.sd), ("cost", self.cost)):
+        for name, value in (("sd", self.sd), ("cost of a rating", self.cost)):
             if not 0 < value < np.inf:
-                raise FewgoldError(f"{name} must be a positive number; got {value!r}.")
+                raise FewgoldError(f"the {name} must be a positive number; got {value!r}.")
         if not -1 < self.correlation < 1:
             raise FewgoldError(
                 f"correlation must lie between -1 and 1, such as 0.5; got {self.correlation!r}."
@@ -98,7 +98,9 @@ class Outlook:
         if self.icc is not None and not 0 <= self.icc <= 1:
             raise FewgoldError(f"icc must lie between 0 and 1, such as 0.15; got {self.icc!r}.")
         if self.per_document is not None and not 1 <= self.per_document < np.inf:
-            raise FewgoldError(f"per_document must be at least 1; got {self.per_document!r}.")
+            raise FewgoldError(
+                f"the segments per document must be at least 1; got {self.per_document!r}."
+            )
         if self.size is not None and self.size < 1:
             raise FewgoldError(f"size must be at least 1; got {self.size!r}.")
 
@@ -199,7 +201,13 @@ class Outlook:
         if sampler not in ("random", *_AS_RANDOM):
             if self.icc is None or (self.per_document is None and not chunks):
                 raise FewgoldError(
-                    f"{strategy} needs icc and per_document, the number of segments per document."
+                    f"{strategy} needs the intraclass correlation within documents, and the number "
+                    "of segments per document.",
+                    hints={
+                        "python": "Give icc and per_document.",
+                        "cli": "Give --icc and --per-document.",
+                        "web": "",
+                    },
                 )
             members = float(chunks[1]) if chunks else float(self.per_document or 1.0)
         # Chunks at regular intervals touch as many documents as possible: the variance between
@@ -297,7 +305,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     docs-chunks3+mean         267   18.8%    −26%
     <BLANKLINE>
     ratings of 1418 segments; saved: against random+mean.
-    docs-balanced+ridge: upper limit; planned like random+ridge; a replay (history) may find fewer
+    docs-balanced+ridge: upper limit, planned like random+ridge; a replay of ratings may find fewer
     """
     names = dict.fromkeys([BASELINE, *as_names(strategies or outlook._known_strategies)])
     needs = []

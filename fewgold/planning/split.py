@@ -86,11 +86,13 @@ class Costs:
     known: bool
 
     def __post_init__(self) -> None:
-        for name, value in (("budget", self.budget), ("human_cost", self.human)):
+        for name, value in (("budget", self.budget), ("cost of a human rating", self.human)):
             if not 0 < value < np.inf:
-                raise FewgoldError(f"{name} must be a positive number; got {value!r}.")
+                raise FewgoldError(f"the {name} must be a positive number; got {value!r}.")
         if not 0 <= self.metric < np.inf:
-            raise FewgoldError(f"metric_cost must be 0 or more; got {self.metric!r}.")
+            raise FewgoldError(
+                f"the cost of a metric rating must be 0 or more; got {self.metric!r}."
+            )
         if self.items is not None and not (self.items >= 1 and int(self.items) == self.items):
             raise FewgoldError(f"items must be a whole number of at least 1; got {self.items!r}.")
         if self.metric == 0 and self.items is None:

@@ -1,4 +1,4 @@
-"""Figures of simulations and studies: axes in, axes out. They need matplotlib (``fewgold[plots]``).
+"""Figures of simulations and studies, drawn on axes. They need matplotlib (``fewgold[plots]``).
 
 Each function takes a plain dataframe and optionally the axes to draw on; without axes it creates a
 new figure, independent of windows and global state.

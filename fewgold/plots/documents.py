@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SPREADS = {"relative_sd": "standard deviation ÷ mean", "sd": "standard deviation"}
-_BANDS = 3  # most systems for which bands are drawn
+_BANDS = 3  # up to this many systems, bands are drawn
 
 
 @style.styled

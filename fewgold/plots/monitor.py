@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TICKS = 10
-_WIDE = 30  # most batches for which each has its own bar
+_WIDE = 30  # up to this many batches, each has its own bar
 
 
 @style.styled

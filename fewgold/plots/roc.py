@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANEL = 3.55  # inches
-_LINES = 12  # most names that fit into the lower right half
+_LINES = 12  # largest number of names that fit into the lower right half
 
 
 @style.styled

@@ -188,7 +188,7 @@ def documents_needed(
     check_confidence(confidence)
     if not 0 < half_width < float("inf"):
         raise FewgoldError(
-            f"half_width must be above 0, in units of the score; got {half_width!r}."
+            f"the half-width must be above 0, in units of the score; got {half_width!r}."
         )
     scores = read_scores(
         data, score=score, document=document, system=system, segment=segment, gaps=gaps

@@ -364,7 +364,7 @@ class Reliability:
             f"{self._order_text}, {self.draws} draws of {self.resample}"
         ]
         if data.left_out:
-            lines.append(f"{counted(data.left_out, 'segment')} without every score left out")
+            lines.append(f"{counted(data.left_out, 'segment')} lacking a score left out")
         for s in range(len(self.scores)):
             lines += ["", *self._table(s)]
         return "\n".join([*lines, "", *self._meaning()])
@@ -447,7 +447,7 @@ class Reliability:
     def plot(
         self, kind: str = "sd", ax: Any = None, *, score: str | None = None, **more: Any
     ) -> Any:
-        """Draw a figure: axes in, axes out; ``more`` as in `fewgold.plots`.
+        """Draw a figure on axes, and return them; ``more`` as in `fewgold.plots`.
 
         ``sd``: the spread by number of documents, one line per system, with power laws. ``mean``:
         the score itself with its intervals. ``tangent``: how x_min and x_max are read off (Figure

@@ -197,7 +197,7 @@ def others(study: StudyNumbers) -> Section:
     return report.Group("Other estimators", [table])
 
 
-#: Most rows to show in a table; the rest are counted.
+#: Largest number of rows to show in a table; the rest are counted.
 ROWS = 40
 #: Numbers that differ by less than this, relatively, are treated as equal.
 SAME = 1e-9
@@ -525,7 +525,7 @@ WITHOUT = (
     "Figures need matplotlib, which is not installed: `pip install 'fewgold[plots]'`. All numbers "
     "are on this page without it."
 )
-# Most dots in a scatter plot; more take space and add nothing.
+# Largest number of dots in a scatter plot; more take space and add nothing.
 _DOTS = 400
 
 

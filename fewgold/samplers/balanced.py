@@ -57,8 +57,8 @@ class Balanced(Sampler):
     by
         The groups to spread the sample over; None means documents, if the pool has them.
     components
-        Most variates to balance: the sum of uneven weights, the cost (if there is one), then
-        principal components.
+        Largest number of variates to balance: the sum of uneven weights, the cost (if there is
+        one), then principal components.
     chances
         Uneven chances; None for equal ones.
 

@@ -180,9 +180,10 @@ def budget_label(budget: Budget) -> int | float | str:
 
 
 def reason(error: Exception) -> str:
-    """The reason for a failure, in one line."""
-    text = " ".join(str(error).split())
-    return text if isinstance(error, FewgoldError) else f"{type(error).__name__}: {text}"
+    """The reason for a failure, in one line without hints, which differ between audiences."""
+    if isinstance(error, FewgoldError):
+        return " ".join(error.message.split())
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def spread_of(gold: FloatArray) -> float:
@@ -386,7 +387,7 @@ def _win(gain: FloatArray) -> Score:
 # neither on the parallelism nor on the other pools and strategies. Finished cells are stored under
 # a digest of everything they depend on.
 
-# Most draws in a block, and most numbers in its (draws, N) arrays: about 80 MB.
+# Largest number of draws in a block, and of numbers in its (draws, N) arrays: about 80 MB.
 _BLOCK, _NUMBERS = 100, 10_000_000
 
 

@@ -283,7 +283,7 @@ class Simulation:
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def plot(self, kind: str = "error", ax: Any = None, **options: Any) -> Any:
-        """Draw a figure: axes in, axes out; options as in `fewgold.plots`.
+        """Draw a figure on axes, and return them; options as in `fewgold.plots`.
 
         ``error`` by budget, the same ``relative`` to the baseline, ``coverage`` of the intervals by
         budget, or the ``ranking`` of the strategies. ``bounds`` is the coverage and ``widths`` the

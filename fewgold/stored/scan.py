@@ -141,7 +141,7 @@ def _refuse_broken(view: TableView, numbers: dict[str, str]) -> None:
         if int(row[f"broken_{c}"]):
             raise DataError(
                 f"{what} has {int(row[f'broken_{c}'])} missing or infinite values of "
-                f"{int(row['size'])}. Score every segment, or leave it out."
+                f"{int(row['size'])}. Score every segment, or leave {what} out."
             )
 
 

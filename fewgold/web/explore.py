@@ -330,7 +330,7 @@ def _importing(router: APIRouter, site: Site) -> None:
                 adoptable=campaign.store.adoptable(),
                 commands=[
                     (f"fewgold import {named(site.campaign)} FILE",
-                     "Store the answers in a file; --by NAME if it does not name raters."),
+                     "Read answers from a file; add --by NAME if it does not name raters."),
                 ],
             )  # fmt: skip
 

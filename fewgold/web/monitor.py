@@ -23,7 +23,7 @@ from fewgold.web.slices import command
 if TYPE_CHECKING:
     from fewgold.monitoring import Monitoring
 
-_MOST = 400  # most batches that a column may have
+_MOST = 400  # largest number of batches that a column may have
 _KINDS = {"html": "text/html", "json": "application/json", "csv": "text/csv"}
 
 

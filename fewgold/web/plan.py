@@ -60,7 +60,7 @@ BINARY_FIELDS = by_name(
     Field("power", AXES["power"], "0.8", 0.001, 0.999, optional=True, slider=(0.5, 0.99, 0.01),
           hint="Probability of finding the difference. Empty: significance only."),
     Field("difference", "True difference", "0.05", 0.0001, 0.9999, slider=(0.005, 0.3, 0.005),
-          hint="Between the two systems: how likely you find it, and what it takes."),
+          hint="Between the two systems: how likely you are to find it, and what it takes."),
     Field("items", "Items of the test set", "", 1, _SIZE, True, optional=True,
           hint="Size of the whole test set. Empty: unlimited."),
     Field("x", "Across", "metric", choices=tuple(AXES.items())),

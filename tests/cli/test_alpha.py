@@ -144,7 +144,7 @@ def test_from_counts(run: Run) -> None:
         (("--counts", "human=1/2,human=1/2"), 2, "human twice"),
         (("--counts", COUNTS, "--metric", "judge"), 2, "columns and cuts need a FILE"),
         (("--counts", COUNTS, "--rho", "0.7"), 2, "--rho and --eta go together"),
-        (("--counts", "metric=1540/1000"), 3, "metric_ones must not exceed metric_total"),
+        (("--counts", "metric=1540/1000"), 3, "metric=1540/1000 has more ones than ratings"),
         (("--counts", COUNTS, "--rho", "1.7", "--eta", "0.5"), 3, "between 0 and 1"),
         (("--counts", COUNTS, "--confidence", "95"), 2, "--confidence"),
     ],

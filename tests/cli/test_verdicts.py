@@ -122,7 +122,7 @@ def test_preferences_of_a_table(run: Run, folder: Path) -> None:
     assert a["judges"] == pytest.approx((frame["llm"] == "A").sum() / frame["llm"].notna().sum())
     assert net["judges"] == pytest.approx(a["judges"] - b["judges"])
     assert got["probability_better"] == float(expected.probability_better)
-    assert "have no verdict of a judge" in _said(done)
+    assert "have no verdict from a judge" in _said(done)
     assert "P(A wins more pairs than B)" in run(*asked).stdout
     assert run(*asked, "--format", "csv").stdout.startswith("preferred,people,judges,mean")
     assert r"\toprule" in run(*asked, "--format", "latex").stdout

@@ -464,7 +464,7 @@ def test_systems_on_different_outputs_use_their_own_metrics() -> None:
     assert found["se"] < 0.7 * bare["se"]
     assert found["basis"] == "separate"
     assert "control:metrics" in made.signature()
-    assert any("each score is about the system's own" in note for note in made.notes)
+    assert any("each score is about its system's" in note for note in made.notes)
     # And the same from samples of their own.
     apart = compare_samples({k: v.ratings for k, v in each.items()}, higher_is_better=True)
     again = apart.differences().iloc[0]

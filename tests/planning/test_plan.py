@@ -248,7 +248,7 @@ def test_results_in_every_form() -> None:
         (lambda: Outlook(sd=0), "sd must be"),
         (lambda: Outlook(sd=1, correlation=1), "correlation"),
         (lambda: Outlook(sd=1, icc=2), "icc"),
-        (lambda: Outlook(sd=1, per_document=0.5), "per_document"),
+        (lambda: Outlook(sd=1, per_document=0.5), "segments per document must be at least 1"),
         (lambda: Outlook(sd=1).ratings("docs-whole+mean", Goal(half_width=1)), "icc and per_doc"),
         (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, rho=0.7), "both rates of the metric"),
         (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, metric=10), "need its rates"),

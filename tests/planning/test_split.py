@@ -110,8 +110,8 @@ def test_power_and_words():
     ("args", "options", "error", "sentence"),
     [
         ((0, 1, 0.1), {}, FewgoldError, "budget must be a positive number"),
-        ((10, 0, 0.1), {}, FewgoldError, "human_cost must be a positive"),
-        ((10, 1, -1), {}, FewgoldError, "metric_cost must be 0 or more"),
+        ((10, 0, 0.1), {}, FewgoldError, "the cost of a human rating must be a positive"),
+        ((10, 1, -1), {}, FewgoldError, "the cost of a metric rating must be 0 or more"),
         ((10, 1, 0), {}, BudgetError, "Give it with items=…"),
         ((10, 1, 0.1), {"items": 0}, FewgoldError, "items must be a whole number"),
         ((0.5, 1, 0.1), {}, BudgetError, "is less than one human rating"),

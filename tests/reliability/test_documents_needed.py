@@ -113,7 +113,7 @@ def test_frame_text_and_dict() -> None:
 @pytest.mark.parametrize(
     ("told", "error", "say"),
     [
-        ({"half_width": 0}, FewgoldError, "half_width must be above 0"),
+        ({"half_width": 0}, FewgoldError, "the half-width must be above 0"),
         ({"population": "all"}, FewgoldError, "a number of documents or 'these'"),
         ({"population": 1}, FewgoldError, "at least 2"),
         ({"confidence": 95}, FewgoldError, "between 0 and 1"),

@@ -322,7 +322,7 @@ def test_gaps(table: pd.DataFrame) -> None:
         reliability(holes, score="human", draws=5, **NAMES)
     found = reliability(holes, score="human", draws=5, gaps="drop", **NAMES)
     assert found.data.left_out == 3 and found.data.sizes.sum() == 18
-    assert "3 segments without every score left out" in found.summary()
+    assert "3 segments lacking a score left out" in found.summary()
     lost = table.drop(index=5)
     with pytest.raises(DataError, match="Name the column of segment ids"):
         reliability(lost, score="human", document="doc", system="team", draws=5)

@@ -155,7 +155,7 @@ def test_costs_and_order(logs):
 
 def test_what_cannot_be_done_on_disk_is_said(logs):
     said = run("select", *logs, "--id=request", "--budget=9", "-o", "x.csv", "--shared", code=2)
-    assert "--shared needs one file" in said.stderr
+    assert "--shared needs a single file" in said.stderr
     said = run("select", *logs, "--id=request", "--budget=9", "-o", "x.csv",
                "--strategy=docs-incr-human", code=3)  # fmt: skip
     assert "needs every segment in memory" in said.stderr

@@ -321,7 +321,7 @@ def test_what_was_shown_stays_while_a_value_is_missing(client):
     ):
         kept = client.get(f"{path}?{bad}", headers=htmx)
         assert kept.headers["HX-Reswap"] == "none"
-        assert "The numbers below are from before." in text_of(kept.text, "headline")
+        assert "The numbers below are the previous ones." in text_of(kept.text, "headline")
         assert "HX-Reswap" not in client.get(f"{path}?{unused}", headers=htmx).headers
 
 

@@ -95,7 +95,7 @@ class EvalLog:
     outputs
         The outputs, in the order of the log.
     context
-        Rows that belong to no output, such as a header or the steps inside of a run.
+        Rows that belong to no output, such as a header or the steps inside a run.
     rejected
         Rows that could not be read.
     notes
@@ -459,7 +459,7 @@ class LogFile:
 
     @cached_property
     def _header(self) -> list[str]:
-        """The columns of CSV or TSV; a header may hold line breaks inside of quotes."""
+        """The columns of CSV or TSV; a header may hold line breaks inside quotes."""
         import csv
 
         try:

@@ -48,7 +48,7 @@ class MLflow(LogFormat):
     name = "mlflow"
     title = "MLflow"
     takes = (
-        "a table in split orient with one more column, as mlflow.load_table reads it; of traces "
+        "a table in split orient with one more column, as mlflow.load_table reads it; for traces, "
         "JSON lines with the arguments of mlflow.log_feedback"
     )
 
