@@ -411,7 +411,10 @@ class Assessment:
         """One HTML page with figures, tables and the disagreements."""
         from fewgold.report import sections
 
-        return sections.page(title, _lead(self), self.sections(disagreements))
+        parts = self.sections(disagreements)
+        notes = [part for part in parts if isinstance(part, sections.Notes)]
+        rest = [part for part in parts if part not in notes]
+        return sections.page(title, _lead(self), rest, top=notes)
 
     def sections(self, disagreements: int = 20, *, figures: bool = True) -> list[Section]:
         """The sections of the page, for use on your own page: `fewgold.report.Section`."""

@@ -336,8 +336,7 @@ class Monitoring:
         from fewgold.report import sections as s
 
         parts: list[Any] = []
-        if self.notes:
-            parts.append(s.Notes("Before you use this", self.notes))
+        top = [s.Notes("Before you use this", self.notes)] if self.notes else []
         if available():
             alt = f"Scores of {len(self)} batches. {self.verdict}"
             line = to_svg(self.plot(), alt=alt)
@@ -353,7 +352,7 @@ class Monitoring:
             ]))  # fmt: skip
         parts.append(s.Code("How it was made", self.signature()))
         lead = [self.verdict, *([self.judge_verdict] if self.judge_verdict else [])]
-        return s.page(title, lead, parts)
+        return s.page(title, lead, parts, top=top)
 
     def write(self, path: str | Path, title: str = "Scores over time") -> Path:
         """Write the page to a file."""
@@ -374,6 +373,9 @@ def _grid(frame: pd.DataFrame) -> Any:
 
     known = frame["se"][np.isfinite(frame["se"]) & (frame["se"] > 0)]
     places = decimals(float(known.median()) if len(known) else None, 2)
+    first = ["batch", "n", "size", "value", "low", "high", "low_all", "high_all", "evidence"]
+    order = [c for c in first if c in frame]  # what decides, before one has to scroll
+    frame = frame[[*order, *(c for c in frame if c not in order)]]
     plain = ("batch", "n", "size", "evidence")
     formats: dict[str, Format] = {c: f".{places}f" for c in map(str, frame) if c not in plain}
     return Table(

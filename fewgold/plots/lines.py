@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+_TICK_GAP = 0.09  # between two ticks, as a share of the axis
 _HIGHLIGHTS = 4  # number of coloured lines if the caller does not name any
 
 
@@ -128,6 +129,8 @@ def curves(
     if x.size == 1:
         ax.set_xticks(x)
         ax.margins(x=0.4)
+    elif np.diff(x).min() >= _TICK_GAP * np.ptp(x):  # the budgets themselves, if there is room
+        ax.set_xticks(x)
     elif not shares:
         style.whole_ticks(ax.xaxis)
     if shares:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fewgold import plots
 from fewgold._version import __version__
 from fewgold.common.text import listed, plain_value
-from fewgold.comparison.result import PLOTS, Comparison, decimals, findings, needed_line
+from fewgold.comparison.result import Comparison, decimals, findings, needed_line
 from fewgold.errors import DataError
 from fewgold.plots.style import available
 from fewgold.report.sections import (
@@ -31,11 +31,14 @@ from fewgold.report.sections import (
 if TYPE_CHECKING:
     from fewgold.comparison import SlicedComparison
 
-_CAPTIONS = {
-    "forest": "The score of each system alone; differences are more precise than these intervals "
-    "suggest.",
-    "differences": "All pairs: the row minus the column.",
-    "ranks": "Possible ranks of each system, and their probabilities.",
+_FIGURES = {
+    "forest": (
+        "Scores by system",
+        "The score of each system alone; differences are more precise than these intervals "
+        "suggest.",
+    ),
+    "differences": ("Differences of all pairs", "The row minus the column."),
+    "ranks": ("Ranks", "Possible ranks of each system, and their probabilities."),
 }
 
 
@@ -152,8 +155,8 @@ def _sections(report: ComparisonReport, drawn: bool) -> list[Section]:
     ]  # fmt: skip
     if drawn:
         found += [
-            Figure(f"Figure: {kind}", plots.to_svg(result.plot(kind)), _CAPTIONS[kind])
-            for kind in PLOTS
+            Figure(title, plots.to_svg(result.plot(kind), alt=title), caption)
+            for kind, (title, caption) in _FIGURES.items()
         ]
     pairs = result.differences()[
         ["first", "second", "difference", "low", "high", "p_better", "p_adjusted", "significant",
@@ -165,7 +168,10 @@ def _sections(report: ComparisonReport, drawn: bool) -> list[Section]:
             f"The first minus the second, with the {level} interval of each pair alone; p-values "
             f"are corrected ({result.correction}).",
             formats=dict.fromkeys(("difference", "low", "high"), digits)
-            | {"p_better": ".3f", "p_adjusted": ".4f"},
+            | {
+                "p_better": ".3f", "p_adjusted": ".4f",
+                "significant": lambda found: "yes" if found else "not shown",
+            },
             names={
                 "low": f"{level} from", "high": "to", "p_better": "P(first better)",
                 "p_adjusted": "p, corrected", "n": "segments", "basis": "compared on",
@@ -182,7 +188,14 @@ def _sections(report: ComparisonReport, drawn: bool) -> list[Section]:
             )
         )
     if result.people is not None:
-        found.append(Table("Raters", result.raters(), "Biases and agreement of the raters."))
+        found.append(
+            Table(
+                "Raters", result.raters(),
+                "Bias: how much higher a rater's scores are, ± its standard error. Spread: the "
+                "standard deviation of what the bias leaves. A dash means unknown.",
+                names={"bias_se": "±"},
+            )
+        )  # fmt: skip
     if report.facts:
         found.append(Facts("How it was done", report.facts))
     if report.commands:

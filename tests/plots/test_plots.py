@@ -431,6 +431,19 @@ def test_hostile_names_stay_text() -> None:
     assert set(names) <= {e.text for e in root.iter("text")}
 
 
+def test_ticks_are_the_budgets_if_there_is_room() -> None:
+    def ticks(budgets: list[float]) -> list[str]:
+        ax = plots.error_curves(by_budget(NAMES[:2], np.array(budgets)))
+        ax.figure.draw_without_rendering()
+        low, high = ax.get_xlim()
+        shown = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+        return [label.get_text() for at, label in shown if low <= at <= high]
+
+    assert ticks([0.05, 0.15]) == ["5%", "15%"]
+    assert ticks([50, 120, 400]) == ["50", "120", "400"]
+    assert ticks([10, 20, 1000]) == ["0", "200", "400", "600", "800", "1000"]
+
+
 def test_names_in_legends_are_not_formulas() -> None:
     frame = pd.DataFrame({"strategy": "a$_b$_$", "n": [10, 20], "reached": [0.2, 0.1]})
     ax = plots.budget_curves(frame, {"a$_b$_$": (1500, 0.15)}, 0.15)
