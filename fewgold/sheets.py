@@ -679,7 +679,8 @@ def read_partial(
 ) -> PartialRatings:
     """Like `read_ratings`, but with ``gaps`` segments may be missing or have no score.
 
-    With several columns, the mean is taken over those that have a score.
+    With several columns, the mean is taken over those that have a score. Scores that are words, such
+    as yes and no, count as 1 and 0, and their limits are 0 and 1.
     """
     frame = io.read_table(path) if isinstance(path, str | Path) else path
     columns = [score] if isinstance(score, str) else list(score)
@@ -714,6 +715,8 @@ def read_partial(
             cells = [cell for cell in cells if not io.is_gap(cell[2])]
         names, values = [c[1] for c in cells], [c[2] for c in cells]
         row[[c[0] for c in cells]] = io.scores_of(name, names, values, _UNRATED)
+    if limits is None and all("/" in io.column_of(frame[name], name).read_as for name in columns):
+        limits = (0.0, 1.0)  # two words, such as yes and no
     if len(columns) == 1:
         return PartialRatings(sample, table[0], limits)
     return PartialRatings(sample, mean_of_known(table) if gaps else table.mean(0), limits)

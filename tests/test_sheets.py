@@ -408,7 +408,10 @@ def test_words_of_a_verdict_are_scores(rated: tuple[Path, Sample]) -> None:
     path, sample = rated
     _edit(path, lambda f: f.assign(score=["Pass" if int(i) % 2 else "fail" for i in f["id"]]))
     passed = {i: float(int(i) % 2) for i in map(str, sample.ids)}
-    assert sheets.read_ratings(path, sample).scores.tolist() == sample.rate(passed).scores.tolist()
+    read = sheets.read_ratings(path, sample)
+    assert read.scores.tolist() == sample.rate(passed).scores.tolist()
+    assert read.limits == (0.0, 1.0)
+    assert sheets.read_ratings(path, sample, limits=(-1, 1)).limits == (-1.0, 1.0)
     _edit(path, lambda f: _set(f, "yes"))
     with pytest.raises(DataError, match=r"no number in column 'score': \d+ \(yes\)"):
         sheets.read_ratings(path, sample)
