@@ -105,7 +105,9 @@ def with_pairs(pool: Pool, table: pd.DataFrame, between: Sequence[str]) -> Pool:
         for a, b in zip(*(table[name].astype(str).str.strip() for name in between), strict=True)
     ]
     if len(labels) != len(pool):
-        raise DataError("every row of the table must be a different pair if it names its systems.")
+        raise DataError(
+            "if columns name the systems of each pair, every row must be a different pair."
+        )
     return replace(pool, system=np.array(labels, dtype=object))
 
 

@@ -551,7 +551,7 @@ def _with_flat(
     ends: tuple[float, float] | None,
     level: float,
 ) -> Pairs:
-    """Half-widths of differences to a system whose ratings are all equal.
+    """Half-widths of differences from a system whose ratings are all equal.
 
     The possible error of the equal ratings comes from the scale (the rule of three) and is added to
     the half-width of the other system; without the scale it is unknown.

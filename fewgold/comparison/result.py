@@ -36,7 +36,7 @@ DRAWS = 20_000
 
 
 def order_of(value: FloatArray, higher: bool) -> IntArray:
-    """Systems from best to worst by their mean difference to the others: (..., S)."""
+    """Systems from best to worst by their mean difference from the others: (..., S)."""
     mean = value.mean(-1)
     return np.asarray(np.argsort(-mean if higher else mean, axis=-1, kind="stable"))
 
@@ -318,7 +318,7 @@ class Comparison:
         every system above is significantly better than every one below. ``rank_low`` to
         ``rank_high`` are the possible ranks of a system; all these intervals hold jointly with the
         confidence 1 − level. ``p_best`` is the probability of being the best, ``advantage`` the
-        mean difference to the others, positive for better.
+        mean difference from the others, positive for better.
         """
         import pandas as pd
 

@@ -173,7 +173,7 @@ def question_of(
 ) -> str | None:
     """The question with the score, from all answers by question; None where there are none.
 
-    Likely questions are those with more than half of the answers numeric; the rest are mistakes.
+    Likely questions are those with mostly numeric answers; their other answers count as mistakes.
     """
     if not answers:
         return None
@@ -184,7 +184,7 @@ def question_of(
 
 
 def mostly_scores(values: Sequence[Any]) -> bool:
-    """True if more than half of the answers are numeric; the others are mistakes."""
+    """True if more than half of the answers are numeric; the others count as mistakes."""
     given = [v for v in values if v is not None]
     return 2 * sum(map(has_score, given)) > len(given)
 

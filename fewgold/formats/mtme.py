@@ -412,7 +412,7 @@ def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> Non
 
 
 def _score_files(tasks: Tasks, raters: Iterable[str]) -> dict[str, str]:
-    """Names of score files, different for each rater on any disk."""
+    """Names of score files, different for each rater even where disks ignore case."""
     score = _safe(tasks.score) or "score"
     called: dict[str, str] = {}
     for rater in raters:

@@ -169,7 +169,7 @@ def documents_needed(
     half_width : float
         In the units of the score.
     against : str, optional
-        A system: plan for the differences of the others to it, on the same documents.
+        A system: plan for the differences of the others from it, on the same documents.
     population : int or "these", optional
         The number of documents in the population, if the score of that particular set is wanted;
         ``"these"`` means those of the data. Without it documents represent all of their kind, and

@@ -225,7 +225,7 @@ def test_the_truth_at_the_end_of_what_is_possible_is_not_refused():
 def test_refusals():
     pool, gold = toy_pool()
     sample = Stratified().draw(pool, 40, rng=1)
-    with pytest.raises(DesignError, match=r"sample is systematic.*SimpleRandom\(\)"):
+    with pytest.raises(DesignError, match=r"design is 'systematic'.*SimpleRandom\(\)"):
         sequence.path(sample.rate(gold[sample.indices], limits=LIMITS), 1.0)
     with pytest.raises(DesignError, match="needs the limits of the scale"):
         sequence.path(rated(gold, limits=None), 1.0)

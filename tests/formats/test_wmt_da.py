@@ -63,7 +63,7 @@ def test_other_files(tmp_path: Path) -> None:
     assert WmtDa().read(path).rows == 0
     with pytest.raises(ValueError, match=r"unknown score column 'raw'.*Known: RAW.SCR, Z.SCR"):
         WmtDa().read(path, Names(score="raw"))
-    with pytest.raises(DataError, match="alone"):
+    with pytest.raises(DataError, match="have only the columns"):
         WmtDa().read(path, Names(rater="x"))
 
 
