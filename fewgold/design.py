@@ -689,21 +689,8 @@ class Design:
         return np.asarray(np.where(self._exhausted | (df < 1e-9), 0.0, df))
 
     def _cluster_df(self) -> FloatArray:
-        """Degrees of freedom of groups of documents drawn as a whole, or chunks: (..., groups).
-
-        A unit with share p of its group's weight is assumed to have variance v = p². With S = Σp²,
-        deviations from the group's mean have the covariance Q = diag(v) − p vᵀ − v pᵀ + S p pᵀ, and
-        (tr Q)² / tr Q² are the degrees of freedom of a χ² with the mean and the variance of their
-        sum of squares (Bell and McCaffrey 2002, Bias reduction in standard errors for linear
-        regression with multi-stage samples). With a few long documents among short ones the degrees
-        of freedom are fewer than the documents.
-        """
-        p, s = self._unit_shares, self._squared_shares
-        p3, p4, p5 = (self._sums(p**k, self._unit_groups) for k in (3, 4, 5))
-        trace = s - 2 * p3 + s**2
-        norm = p4 * (1 + 4 * s) - 4 * p5 + 2 * p3**2 + s**4 - 4 * s**2 * p3
-        lone = trace <= 1e-9
-        return np.asarray(np.where(lone, 0.0, trace**2 / np.where(lone, 1.0, norm)))
+        """`document_df` of the units of each group, drawn as a whole: (..., groups)."""
+        return document_df(self._unit_shares, lambda x: self._sums(x, self._unit_groups))
 
     @_cached
     def _root_bessel(self) -> FloatArray:
@@ -917,6 +904,24 @@ def simple_design(n: int, size: int) -> Design:
     for array in (design.weights, design.inclusion, design.groups):
         array.flags.writeable = False
     return design
+
+
+def document_df(
+    p: FloatArray, sums: Callable[[FloatArray], FloatArray] = lambda x: x.sum(-1)
+) -> FloatArray:
+    """Degrees of freedom of a variance between documents (or chunks) with shares p, sum 1.
+
+    A unit with share p is assumed to have variance v = p². With S = Σp², deviations from the mean
+    have the covariance Q = diag(v) − p vᵀ − v pᵀ + S p pᵀ, and (tr Q)² / tr Q² are the degrees of
+    freedom of a χ² with the mean and the variance of their sum of squares (Bell and McCaffrey 2002,
+    Bias reduction in standard errors for linear regression with multi-stage samples). With a few
+    long documents among short ones the degrees of freedom are fewer than the documents.
+    """
+    s, p3, p4, p5 = (sums(p**k) for k in (2, 3, 4, 5))
+    trace = s - 2 * p3 + s**2
+    norm = p4 * (1 + 4 * s) - 4 * p5 + 2 * p3**2 + s**4 - 4 * s**2 * p3
+    lone = trace <= 1e-9
+    return np.asarray(np.where(lone, 0.0, trace**2 / np.where(lone, 1.0, norm)))
 
 
 def neighbours(n: int, size: int) -> IntArray:

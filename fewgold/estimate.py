@@ -13,7 +13,7 @@ import numpy as np
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, from_pivot, single
 from fewgold.common.checks import check_confidence
 from fewgold.common.text import html_table, plain_value, spelled
-from fewgold.design import DesignKind
+from fewgold.design import DesignKind, document_df
 from fewgold.errors import FewgoldError
 from fewgold.sample import Design, Ratings
 
@@ -170,6 +170,8 @@ class LinearEstimate:
         Remarks for the reader, such as a control left out because there are too few ratings.
     controls
         The fitted controls of a single study; None without controls or for a batch.
+    freedom
+        (...) degrees of freedom, if they are not those of the design.
     """
 
     offset: FloatArray
@@ -185,6 +187,7 @@ class LinearEstimate:
     control_range: float = 0.0
     notes: tuple[str, ...] = ()
     controls: FittedControls | None = None
+    freedom: FloatArray | float | None = None
 
     def __repr__(self) -> str:
         if np.ndim(self.value):
@@ -235,7 +238,8 @@ class LinearEstimate:
 
     def draw(self, k: int | IntArray) -> LinearEstimate:
         """The ``k``-th draw of a batch, or several draws as a smaller batch."""
-        spent = self.parameters
+        spent, freedom = self.parameters, self.freedom
+        known = freedom is not None and np.ndim(freedom) > 0
         return replace(
             self,
             offset=np.broadcast_to(self.offset, self.value.shape)[k],
@@ -243,6 +247,7 @@ class LinearEstimate:
             ratings=self.ratings.draw(k),
             parameters=np.asarray(spent)[k] if np.ndim(spent) else spent,
             g_weights=None if self.g_weights is None else self.g_weights[k],
+            freedom=np.asarray(freedom)[k] if known else freedom,
         )
 
     @property
@@ -303,7 +308,8 @@ class LinearEstimate:
     @cached_property
     def df(self) -> FloatArray:
         """Degrees of freedom of the standard error, minus those used by fitted slopes."""
-        return np.asarray(self.design.df * self._df_share)
+        known = self.freedom
+        return np.asarray(self.design.df * self._df_share if known is None else known)
 
     @cached_property
     def _df_share(self) -> FloatArray:
@@ -365,7 +371,10 @@ class LinearEstimate:
         with S² the variance of the scores and ρ their intraclass correlation within documents,
         since new text comes in documents too (0 where no documents are known). That holds whatever
         the design and the control: metrics cannot reduce it, since the pool's own metric means are
-        as random as its scores. Guaranteed bounds are about the pool and refuse this estimate.
+        as random as its scores. Its second part has the degrees of freedom of the documents
+        (`document_df`). Both variances rest on the same ratings, so that their standard errors, and
+        not their squares, add up in the degrees of freedom. Guaranteed bounds are about the pool
+        and refuse this estimate.
         """
         ratings, design, y = self.ratings, self.design, self.ratings.scores
         n, size, w = self.n, design.size, design.weights / design.weights.sum(-1, keepdims=True)
@@ -374,6 +383,7 @@ class LinearEstimate:
         rate = 1 - np.square(w).sum(-1)
         spread = np.vecdot((y - mean) ** 2, w) / np.where(rate > 0, rate, 1.0)
         share, units = np.full(spread.shape, 1 / size), None
+        freedom: FloatArray | None = None
         if pool.has_documents and pool.n_documents < size:
             units = np.asarray(pool.codes[ratings.sample.indices])
             sizes = np.bincount(pool.codes) / size
@@ -383,9 +393,18 @@ class LinearEstimate:
                 influence=w, documents=units, shares=sizes[units], concentration=concentration,
             )  # fmt: skip
             rho = np.clip(alike._intraclass(y[..., None, :])[..., 0], 0.0, 1.0)
-            share = np.asarray((1 - rho) / size + rho * concentration)
+            parts = (1 - rho) / size, rho * concentration
+            share = np.asarray(sum(parts))
+            rated = (np.diff(np.sort(units, axis=-1), axis=-1) > 0).sum(-1)
+            few = np.clip(document_df(sizes), 1.0, np.maximum(rated, 1.0))
+            freedom = share**2 / (parts[0] ** 2 / max(n - 1, 1) + parts[1] ** 2 / few)
         more = np.where(n > 1, spread * share, np.inf)
         own = self.se**2
+        if freedom is not None and n > 1:
+            spent = own / np.sqrt(np.maximum(self.df, 1e-300)) + more / np.sqrt(freedom)
+            some = np.isfinite(own) & (spent > 0)
+            both = ((own + more) / np.where(some, spent, 1.0)) ** 2
+            freedom = np.where(some, both, np.where(np.isfinite(own), freedom, 0.0))
         covered = (DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.WAVES, DesignKind.ADAPTIVE)
         changed: dict[str, Any] = {
             "kind": DesignKind.PROCESS if design.kind in covered else design.kind,
@@ -416,6 +435,7 @@ class LinearEstimate:
             ratings=replace(ratings, sample=sample),
             g_weights=None,
             limits=None,
+            freedom=freedom,
             notes=(*self.notes, f"for a new test set like this one, with other {what}"),
         )
 

@@ -220,8 +220,8 @@ class PartialRatings:
         if self.limits is None:
             raise DataError(
                 "the worst score that unrated segments can have is an end of the scale, which "
-                'is not known. Give the scale to PartialRatings(sample, scores, limits="mqm") '
-                "or limits=(0, 25), as the scale defines it, not from the answers."
+                "is not known. Give the limits of the scale, from its definition and not from the "
+                'answers: PartialRatings(sample, scores, limits="mqm") or limits=(0, 25).'
             )
         check_confidence(confidence)
         low, high = (self._filled(float(end)) for end in self.limits)

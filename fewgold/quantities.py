@@ -22,7 +22,7 @@ from fewgold.common.arrays import BoolArray, FloatArray, IntArray, codes_of, gro
 from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.text import html_table, plain_value
 from fewgold.cut import Cut
-from fewgold.design import Design, DesignKind, neighbours
+from fewgold.design import Design, DesignKind, document_df, neighbours
 from fewgold.errors import DataError
 from fewgold.estimate import Interval, LinearEstimate, signature
 from fewgold.estimator import Estimator
@@ -166,7 +166,8 @@ class DomainEstimate(LinearEstimate):
         rho = float(np.clip(alike._intraclass(dev[None])[0], 0.0, 1.0))
         parts = (1 - rho) * flat, rho * float(np.square(np.bincount(pool.codes, s)).sum())
         total = sum(parts)
-        spent = parts[0] ** 2 / freedom + parts[1] ** 2 / max(np.unique(units).size - 1, 1)
+        few = np.clip(document_df(share), 1.0, max(np.unique(units).size - 1, 1))
+        spent = float(parts[0] ** 2 / freedom + parts[1] ** 2 / few)
         return total, total**2 / spent if spent > 0 else freedom, "documents"
 
 

@@ -395,11 +395,14 @@ def labels_of(pool: Pool, by: Any) -> tuple[str, NDArray[Any]]:
 
 def sliceable(found: Roles) -> list[str]:
     """Columns of a table with few different values, which could make slices; no human scores."""
+    from fewgold.io.columns import has_fields
+
     taken = {
         found.id, found.document, found.system, found.rater, found.cost, *found.human,
         *found.humans, *found.metrics, *found.texts,
     }  # fmt: skip
-    names = [str(name) for name in found.table.columns if name not in taken]
+    columns = found.table
+    names = [str(n) for n in columns if n not in taken and not has_fields(columns[n])]
     counts = {name: found.table[name].astype(str).nunique() for name in names}
     return [name for name, count in counts.items() if 1 < count <= _MOST_VALUES]
 

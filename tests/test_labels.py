@@ -22,6 +22,7 @@ from fewgold.estimators import Mean
 from fewgold.judge import assess
 from fewgold.labels import looks_chosen
 from fewgold.planning import Goal, Outlook, plan
+from fewgold.quantities import weighted_mean
 
 RUN = CliRunner()
 
@@ -92,7 +93,7 @@ def test_chances_make_the_hajek_estimate() -> None:
     assert made.se == pytest.approx(poisson, rel=0.03)  # times Bessel's correction
     # The way out is not another bound that refuses unequal chances too.
     scale = {"limits": (-20, 20), "human": "human", "metrics": ["judge"], "chosen": "chances:rate"}
-    with pytest.raises(DesignError, match=r"uneven\. Use bound=Student\(\)"):
+    with pytest.raises(DesignError, match=r"'uneven'\. Use bound=Student\(\)"):
         fewgold.estimate_mean(table, **scale, bound="hoeffding").interval()
     with pytest.raises(DesignError, match=r"limits=.* of estimate_mean"):
         fewgold.estimate_mean(table, human="human", metrics=[], bound="star").interval()
@@ -135,6 +136,30 @@ def test_process_counts_documents() -> None:
     by_row = fewgold.estimate_mean(table, document="none", **args)
     by_document = fewgold.estimate_mean(table, document="conversation", **args)
     assert by_document.se > 1.4 * by_row.se
+
+
+@pytest.mark.parametrize("rated", [120, 80])
+def test_few_documents_show_less_of_the_process(rated: int) -> None:
+    """Eight documents with one score each are eight observations, however many rows they have."""
+    sizes = {"even": [15] * 8, "one long": [85] + [5] * 7}
+    means = np.array([0.3, 1.1, -0.4, 2.0, 0.9, -1.2, 0.1, -0.6])
+    wide = {}
+    for name, size in sizes.items():
+        document = np.repeat(np.arange(8), size)
+        human = means[document] + 1e-3 * np.sin(np.arange(120.0))
+        human[np.random.default_rng(1).permutation(120)[rated:]] = np.nan
+        table = pd.DataFrame({"id": np.arange(120), "document": document, "human": human})
+        made = fewgold.estimate_mean(
+            table, human="human", metrics=[], document="document", target="process"
+        )
+        ratings = fewgold.Ratings.from_table(
+            table, human="human", chosen="random", metrics=[], document="document"
+        )
+        part = weighted_mean(ratings, Mean(), np.ones(120)).for_process()
+        assert float(part.df) == pytest.approx(float(made.df), rel=0.05)
+        wide[name] = float(made.df)
+    assert 5 < wide["even"] < 11
+    assert wide["one long"] < 0.4 * wide["even"]
 
 
 def test_guaranteed_bounds_refuse_the_process() -> None:

@@ -441,7 +441,7 @@ def test_bounds_by_hand():
 
 def test_bounds_need_the_scale():
     partial = demo_gaps(limits=None)
-    with pytest.raises(DataError, match="as the scale defines it, not from the answers"):
+    with pytest.raises(DataError, match="from its definition and not from the answers"):
         partial.bounds(Mean())
 
 

@@ -2,11 +2,11 @@
 
 The models of this package count rated items by category of a metric and by class. That is exact
 where the rated items of each category are a simple random sample of it: a simple random sample, or
-strata that are functions of the categories, at any rates. Other designs enter through *effective
-counts*: within each category the classes are weighted by the items that each rating stands for, and
-the total is scaled by the design effect, the variance under the design over that of simple sampling
-within categories (the pseudo-posterior of Savitsky and Toth 2016; Chen, Elliott and Little 2010).
-This is an approximation, and summaries say so.
+strata that are functions of the categories, at any sampling rates. Other designs enter through
+*effective counts*: within each category the classes are weighted by the items that each rating
+stands for, and the total is scaled by the design effect, the variance under the design over that of
+simple sampling within categories (the pseudo-posterior of Savitsky and Toth 2016; Chen, Elliott and
+Little 2010). This is an approximation, and summaries say so.
 
 A design effect estimated from few ratings is noisy, and with few whole documents it hardly shows.
 So it is shrunk towards the value expected under the design: by the inverse-χ² prior that is

@@ -351,11 +351,11 @@ class Roc:
         """Confidence interval of the AUC: DeLong's error on the logit scale.
 
         If that error is 0 (the classes do not overlap) or unknown (one item of a class), the score
-        interval of Newcombe (2006, method 5), which is never of width 0.
+        interval of Newcombe (2006, method 5), which never has width 0.
 
         Measured on normal scores with equal and unequal spreads (20 and 200 items, 50 and 50): 95%
-        intervals cover AUCs of 0.6 and 0.8 in 93 to 96% of samples. At 0.95 coverage can be as low
-        as 80%, with 20 items in the class of larger spread.
+        intervals cover AUCs of 0.6 and 0.8 in 93 to 96% of samples. For an AUC of 0.95 coverage can
+        be as low as 80%, with 20 items in the class of larger spread.
         """
         if np.isnan(self.auc):
             return Interval(np.asarray(np.nan), np.asarray(np.nan))

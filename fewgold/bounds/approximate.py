@@ -205,9 +205,9 @@ class Hall(ShapeBound):
     """Student's interval, corrected for skewness by Hall's cubic, with a finite population.
 
     The studentised mean of skewed scores is itself skewed, in the other direction. With ``A =
-    γ̂/sqrt(n(1−f))``, γ̂ the skewness of the ratings and f = n/N, the function ``g(u) = (∛(1 +
-    3p(u−q)) − 1)/p``, p = (2−f)A/6 and q = (1−2f)A/6, undoes that up to terms in 1/n, and the
-    interval is ``[x̄ − se·g(t), x̄ − se·g(−t)]``.
+    γ̂/sqrt(n(1−f))``, γ̂ the skewness of the ratings, corrected for their number, and f = n/N, the
+    function ``g(u) = (∛(1 + 3p(u−q)) − 1)/p``, p = (2−f)A/6 and q = (1−2f)A/6, undoes that up to
+    terms in 1/n, and the interval is ``[x̄ − se·g(t), x̄ − se·g(−t)]``.
 
     Approximate: covers more often than Student's on skewed scores, but is occasionally very wide,
     when few ratings happen to be very skewed. Covers every design and estimate through the
@@ -242,12 +242,13 @@ def hall_transform(u: FloatArray, a: FloatArray, f: FloatArray) -> FloatArray:
 class Likelihood(ShapeBound):
     """Adjusted empirical likelihood: the means that nearly equal weights can produce.
 
-    A mean m is in the interval if −2 log R(m) ≤ t²(1 − f), where R is the largest product of n
-    times the weights of the units, the weights having the mean m. One unit is added, ``extra``
+    A mean m is in the interval if −2 log R(m) ≤ t²(1 − f), where R is the largest product of n + 1
+    times the weights of n + 1 units, the weights having the mean m. The added unit is ``extra``
     times as far from m as the units' mean and on the other side, so that such weights exist for
-    every m. The interval reaches further towards the long tail, as it should, without any formula
-    for skewness, and it cannot become extremely wide as Hall's can. t is Student's quantile, and 1
-    − f the finite population correction.
+    every m. Both arms are multiplied by √(n/(n − 1)), since variances divide by n − 1. The interval
+    reaches further towards the long tail, as it should, without any formula for skewness, and it
+    cannot become extremely wide as Hall's can. t is Student's quantile, and 1 − f the finite
+    population correction.
 
     For documents or chunks drawn as a whole, the units are single ratings, because a few documents
     show less of the shape than their many ratings, and −2 log R is divided by the design effect.

@@ -56,7 +56,7 @@ def not_covered(
         hints = bound_hints("Use {}, which is approximate and covers every design", "student")
         hints["cli"] += "; a guaranteed one needs a sample selected with --strategy random+mean"
     return DesignError(
-        f"{name} covers {covers}, and this one is {design._label}.",
+        f"{name} covers {covers}, and this sample's design is {design._label!r}.",
         hints={
             audience: f"{hint}; {more[audience]}" if more else f"{hint}."
             for audience, hint in hints.items()
@@ -137,7 +137,7 @@ def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
 
 
 def order_of_drawing(ratings: Ratings) -> IntArray | slice:
-    """Positions of the ratings in an order of drawing: (n,), or all as they are.
+    """Positions of the ratings in an order of drawing: (n,), or a slice if they are already in one.
 
     Samples are listed in the order of drawing, except for existing labels: these stand in the order
     of the table, perhaps sorted by date or by score. They get a random order, separately in each

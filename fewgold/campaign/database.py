@@ -97,6 +97,15 @@ class Cursor(sqlite3.Cursor):
 class Connection(sqlite3.Connection):
     """A connection that raises errors people can act on."""
 
+    def __del__(self) -> None:
+        """Close a forgotten file without the warning of Python 3.13.
+
+        The garbage collector may run in another thread, where `close` is an error; Python itself
+        then closes the file.
+        """
+        with suppress(sqlite3.ProgrammingError):
+            self.close()
+
     def execute(self, *args: Any) -> Cursor:
         """As in sqlite3."""
         return self.cursor(Cursor).execute(*args)

@@ -11,7 +11,7 @@ import math
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -124,12 +124,6 @@ class Store:
     def close(self) -> None:
         """Close the file; the campaign stays."""
         self.database.close()
-
-    def __del__(self) -> None:
-        # The garbage collector may run in another thread, where even closing it twice is an error.
-        if "database" in self.__dict__:
-            with suppress(sqlite3.ProgrammingError):
-                self.close()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

@@ -378,7 +378,7 @@ def _show_strategies(
     where = "for this pool" if pool is not None else "for tables with metrics"
     out.print(f"A strategy joins two with a plus. Recommended {where}: [green]{best}[/green] (*).")
     if pool is None:
-        out.print("cv-METRIC corrects by a single metric, such as docs-sys+cv-comet.")
+        out.print("cv-METRIC corrects by a single metric, as in docs-sys+cv-comet.")
         out.print(
             "alpha-METRIC takes a metric with the values 0 and 1; for others, alpha-comet>=0.5 or "
             "alpha-comet:bins."

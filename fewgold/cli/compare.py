@@ -134,6 +134,8 @@ def compare(
         "metrics": None if metrics is None else parse.names(metrics),
         "texts": [],
     }  # fmt: skip
+    if out is not None and out.suffix.lower() in (".png", ".svg", ".pdf", ".csv", ".html"):
+        raise typer.BadParameter(f"-o names a folder for tables and plots; got {str(out)!r}.")
     humans, signs = parse.names(human), parse.orientation(orientation)
     columns: dict[str, Any]
     if len(files) > 1:
@@ -156,6 +158,11 @@ def compare(
             "--design": design, "--limits": limits, "--chosen": chosen, "--labels": labels,
             "--on": on,
         }  # fmt: skip
+        if system is not None:
+            raise typer.BadParameter(
+                "--system cannot be given with a campaign, whose systems are fixed. To compare the "
+                "values of a column, use fewgold estimate --by COLUMN."
+            )
         options.refuse_for_campaign(given)
         settings.pop("limits")
         if higher_is_better is None:
@@ -173,7 +180,8 @@ def compare(
         if signs or any(named[k] is not None for k in ("document", "system", "metrics")):
             raise typer.BadParameter(
                 "the design file of the sheet says what the columns are: leave out --system, "
-                "--document, --metrics and --orientation."
+                "--document, --metrics and --orientation. To compare the values of a column, use "
+                "fewgold estimate --by COLUMN."
             )
         from fewgold.shared_sheets import load_shared, read_shared
 

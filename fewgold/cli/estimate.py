@@ -173,7 +173,7 @@ def estimate(
             "strategy": strategy, "seed": seed, "file": file, "target": target,
             "adequate": None if passing is None else str(passing),
         }  # fmt: skip
-        column = input.columns_beside(ratings, found.table(), in_sheet, id)
+        column = input.columns_beside(file, ratings, found.table(), in_sheet, id)
         how = "json" if json else output
         slices.answer(asked, ratings, made, column, level, facts, how, quiet, target)
         return

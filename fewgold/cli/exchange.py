@@ -15,7 +15,7 @@ from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, note, notes, pairs, quoted, show
 from fewgold.cli.options import Json, Quiet, described, flag, option
 from fewgold.common.temporary import TemporaryFolder
-from fewgold.common.text import counted, verb
+from fewgold.common.text import counted, listed, verb
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,8 +65,8 @@ def check_target(out: str, to: str | None, force: bool = False) -> Format:
 def write_tasks(
     campaign: Campaign, out: str, to: str | None, which: str, context: int, quiet: bool,
     raters: list[str] | None = None,
-) -> int:  # fmt: skip
-    """Write segments to rate, and return how many."""
+) -> tuple[int, list[str]]:  # fmt: skip
+    """Write segments to rate, and return how many, and the files for those who rate."""
     from fewgold.errors import DataError
     from fewgold.formats import check_fits
     from fewgold.formats.handout import hand_out, hand_out_to
@@ -98,7 +98,8 @@ def write_tasks(
     check_fits(found, tasks)
     made = hand_out_to(found, each, out) if each else hand_out(found, tasks, out)
     notes(made.notes, quiet)
-    return len({s.key for t in each.values() or [tasks] for s in t.to_rate})
+    count = len({s.key for t in each.values() or [tasks] for s in t.to_rate})
+    return count, [str(path) for path in made.per_rater] or [out]
 
 
 What = Annotated[
@@ -172,10 +173,11 @@ def export(
             "--raters is for segments to rate: leave out --what, or use --what all."
         )
     check_target(out, to, force)
+    files = [out]
     with Campaign(campaign) as study:
         items = "outputs" if study.systems else "segments"
         if tasks:
-            count = write_tasks(study, out, to, what, context, quiet, parse.names(raters))
+            count, files = write_tasks(study, out, to, what, context, quiet, parse.names(raters))
         elif what == "ratings":
             ratings, written = (
                 study.store.rated(),
@@ -188,7 +190,8 @@ def export(
         else:
             count = _write_table(study, out, what)
     record = {"campaign": campaign, "file": out, "what": what, "count": count}
-    told = f"[bold]Wrote {count} {f'{items} to rate' if tasks else what}[/bold] to {escape(out)}."
+    told = f"[bold]Wrote {count} {f'{items} to rate' if tasks else what}[/bold] to "
+    told += f"{escape(listed(files))}."
     if tasks:
         told += "\n\nWhen answers arrive, all or some of them:\n"
         told += f"  [green]fewgold import {quoted(campaign)} ANSWERS[/green]"

@@ -172,7 +172,7 @@ def _part(study: rated_study.RatedStudy, told: dict[str, Any]) -> Estimate:
             "--gaps bounds and --target process are for the whole pool; leave out --by."
         )
     ratings = ratings_for(study.partial, study.estimator, told["gaps"])
-    column = input.columns_beside(ratings, study.table(), study.sheet, told["id"])
+    column = input.columns_beside(told["file"], ratings, study.table(), study.sheet, told["id"])
     values, order, how = batch_labels(column(told["by"]), told["every"], told["by"])
     name = order[-1] if told["part"] is None else told["part"]
     if told["part"] is None and len(order) > 1 and how == "in the order of the table":

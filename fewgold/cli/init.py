@@ -246,8 +246,8 @@ def init(
     else:
         if len(many) > 1:
             note(
-                f"the pool has {len(many)} systems whose ids differ, so the score is that of all "
-                f"together. --only-system NAME uses one; --unshared compares them, with a separate "
+                f"the pool has {len(many)} systems whose ids differ, so the score covers all "
+                f"of them. --only-system NAME uses one; --unshared compares them, with a separate "
                 f"sample for each; give all systems the same ids to rate them on the same "
                 f"segments.",
                 quiet,

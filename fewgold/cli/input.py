@@ -230,7 +230,7 @@ def with_labels(
 
 
 def columns_beside(
-    ratings: Ratings, table: pd.DataFrame | None, sheet: str | None, id: str
+    file: str, ratings: Ratings, table: pd.DataFrame | None, sheet: str | None, id: str
 ) -> Callable[[str], NDArray[Any]]:
     """Finds a column for every segment of the pool, or for the rated ones only.
 
@@ -254,7 +254,11 @@ def columns_beside(
             return np.asarray(known[name])
         frame = None if sheet is None else io.read_table(sheet)
         if frame is None or name not in frame.columns or name == id:
-            raise UnknownNameError("column", name, known if table is None else table.columns)
+            hint = "Other columns can be kept when a campaign begins, with fewgold init --by."
+            raise UnknownNameError(
+                "column", name, known if table is None else table.columns,
+                {"cli": hint if is_campaign(file) else ""},
+            )  # fmt: skip
         rows = {str(i): k for k, i in enumerate(frame[id])}
         values = frame[name].to_numpy()
         return np.asarray([values[rows[str(i)]] for i in ratings.sample.ids])

@@ -170,6 +170,12 @@ def judge(
             raise typer.BadParameter(
                 f"{unused[0]} is for tables; a sheet records how its segments were drawn."
             )
+        if "systems" in sheets.read_record(design or sheets.design_path(file)):
+            fail(
+                "this sheet holds several systems, and fewgold judge reads sheets of one. In a "
+                "campaign of several systems, --system names one; in a table, put the scores into "
+                "a column and name it with --human."
+            )
         record, sample = input.open_sheet(file, pool, design, quiet)
         columns = sheets.score_columns(record, parse.names(human))
         partial = sheets.read_partial(
@@ -185,8 +191,8 @@ def judge(
         found = assess(ratings if good is None else ratings.cut(good), names, columns=more, **told)
     else:
         table = input.with_labels(file, parse.names(human), labels, on, quiet)
-        columns = [human, document, *(names or ()), *told["by"], *told["against"]]
-        table = with_paths(table, columns)
+        table = with_paths(table, [*(names or ()), *told["by"], *told["against"]])
+        table = with_paths(table, [human, document])
         seen = _table(table, human, names, document, quiet, chosen)
         some = table[seen["human"]].map(is_empty).any()
         if chosen is None or (not some and Chosen.parse(chosen).how == "random"):

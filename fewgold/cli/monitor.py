@@ -321,7 +321,7 @@ def _batches(told: dict[str, Any]) -> Batches:
     )  # fmt: skip
     partial = study.partial if cut is None else study.partial.cut(cut)
     ratings = ratings_for(partial, study.estimator, told["gaps"])
-    column = input.columns_beside(ratings, study.table(), study.sheet, told["id"])
+    column = input.columns_beside(told["file"], ratings, study.table(), study.sheet, told["id"])
     return from_ratings(ratings, column(told["batch"]), every=told["every"], name=told["batch"])
 
 

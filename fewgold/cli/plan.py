@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fewgold.cli import input, options, parse
-from fewgold.cli.console import draw, emit, print_summary, progress_bars
+from fewgold.cli.console import draw, emit, note, print_summary, progress_bars
 from fewgold.cli.options import Json, Output, Quiet, flag, option
+from fewgold.common.text import counted
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from fewgold.planning import Goal, Outlook, Plan
     from fewgold.simulation.studies import Study
 
+# With fewer documents of several ratings, an intraclass correlation is anything between 0 and 1.
+_FEW_PAIRS = 10
 _GOAL = "Goal"
 _GUESS = "From a guess"
 _DATA = "From ratings"
@@ -49,7 +53,12 @@ def plan(
     correlation: float = option(
         0.0, "R", "Correlation of the metrics with human scores.", panel=_GUESS, parser=parse.number
     ),
-    metrics: int = option(1, "K", "Number of metrics.", panel=_GUESS, min=1),
+    metrics: str | None = option(
+        None,
+        "K",
+        "Number of metrics. Default: 1. For a --pilot that is a table: its metric columns, A,B,…",
+        panel=_GUESS,
+    ),
     icc: float | None = option(
         None,
         "I",
@@ -248,6 +257,14 @@ def plan(
         )
     if chosen is not None and pilot is None:
         raise typer.BadParameter("--chosen is for a table with labels on some rows: --pilot TABLE.")
+    slopes = 1
+    if metrics is not None and chosen is None:
+        if not metrics.isdecimal() or int(metrics) < 1:
+            raise typer.BadParameter(
+                f"--metrics is the number of metrics, at least 1; got {metrics!r}. Columns can be "
+                "named for a table with labels on some rows: --pilot TABLE --chosen HOW."
+            )
+        slopes = int(metrics)
     if assurance is not None and pilot is None:
         raise typer.BadParameter("--assurance needs --pilot, whose sd may be too small.")
     if uncertainty is not None and history is None:
@@ -277,13 +294,13 @@ def plan(
     else:
         if sd is not None:
             outlook = planning.Outlook(
-                sd=sd, correlation=correlation, slopes=metrics, icc=icc, per_document=per_document,
+                sd=sd, correlation=correlation, slopes=slopes, icc=icc, per_document=per_document,
                 size=size, cost=rating_cost,
             )  # fmt: skip
         else:
             assert pilot is not None
             outlook, rated = _from_pilot(
-                goal, pilot, human, chosen, size, assurance, passing, names or (), quiet
+                goal, pilot, human, chosen, metrics, size, assurance, passing, names or (), quiet
             )
             have = rated if have is None else have
         made = planning.plan(goal, outlook, names)
@@ -362,8 +379,9 @@ def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares:
 
 
 def _from_pilot(
-    goal: Goal, pilot: str, human: str | None, chosen: str | None, size: int | None,
-    assurance: float | None, adequate: Cut | None, names: Sequence[str], quiet: bool,
+    goal: Goal, pilot: str, human: str | None, chosen: str | None, metrics: str | None,
+    size: int | None, assurance: float | None, adequate: Cut | None, names: Sequence[str],
+    quiet: bool,
 ) -> tuple[Outlook, int]:  # fmt: skip
     """What rated segments show about scores and metrics, and their number."""
     from fewgold import sheets
@@ -380,7 +398,8 @@ def _from_pilot(
         from fewgold.labels import partial_ratings
 
         people = None if human is None else parse.names(human)
-        found = input.labelled(pilot, chosen, quiet, human=people)
+        named = options.named(metrics=metrics)
+        found = input.labelled(pilot, chosen, quiet, human=people, **named)
         ratings = partial_ratings(found).complete()
     elif side.is_file():
         record, sample = input.open_sheet(pilot, None, None, quiet)
@@ -396,6 +415,16 @@ def _from_pilot(
     if adequate is not None:
         ratings = ratings.cut(adequate)
     outlook = Outlook.from_pilot(ratings, size=size, assurance=assurance, strategies=names)
+    if outlook.icc is not None:
+        rated = ratings.sample.pool.codes[ratings.sample.indices].tolist()
+        several = sum(count > 1 for count in Counter(rated).values())
+        if several < _FEW_PAIRS:
+            note(
+                f"the icc comes from only {counted(several, 'document')} with more than one "
+                "rating, so it is little more than a guess, and so are the plans for whole "
+                "documents and chunks",
+                quiet,
+            )
     return outlook, ratings.n
 
 

@@ -191,7 +191,7 @@ def _beside(
     if not asked:
         return made
     ratings, chosen, target = made.study.ratings, made.study.estimator, made.study.target
-    column = input.columns_beside(ratings, study.table(), study.sheet, id)
+    column = input.columns_beside(file, ratings, study.table(), study.sheet, id)
     omega = None
     if asked.weights is not None or asked.mix is not None:
         mean = slices.reweighted(asked, ratings, chosen, column, target)

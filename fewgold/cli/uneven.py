@@ -157,7 +157,7 @@ def read_history(file: str, human: str | None, pool: Pool, quiet: bool) -> Earli
     from fewgold.io.columns import roles
     from fewgold.sheets import mean_of_known
 
-    table = input.read_table(file, quiet)
+    table = io.with_paths(input.read_table(file, quiet), [*pool.metrics, *parse.names(human)])
     names = [str(c) for c in table.columns]
     metrics = [m for m in pool.metrics if m in names]
     if not metrics:

@@ -589,12 +589,12 @@ def _repair(seen: Seen, errors: set[str]) -> Command | None:
             python(text), "combine document and segment into ids, and continue with that file"
         )
     if errors == {"duplicate-rows"}:
-        nested = bool(nested_paths(seen.table))
-        out = out_name(seen.path, "-once.jsonl" if nested else "-once.csv").strip("'")
-        text += (
-            f"t[~t.astype(str).duplicated()].to_json({out!r}, orient='records', lines=True)"
-            if nested
-            else f"t.drop_duplicates().to_csv({out!r}, index=False)"
-        )
+        if nested_paths(seen.table):
+            out = out_name(seen.path, "-once.jsonl").strip("'")
+            text += f"t[~t.astype(str).duplicated()].to_json({out!r}, orient='records', "
+            text += "lines=True, double_precision=15)"
+        else:
+            out = out_name(seen.path, "-once.csv").strip("'")
+            text += f"t.drop_duplicates().to_csv({out!r}, index=False)"
         return Command(python(text), "keep each row once, and continue with the new file")
     return None

@@ -153,7 +153,7 @@ def describe(seen: Seen, name: str) -> str:
     column = seen.cells[name]
     known = column.values[column.finite]
     if not known.size:
-        return "empty"
+        return "empty" if column.blank.all() else "no numbers"
     words = []
     if is_binary(known):
         words.append(f"0 and 1, {known.mean():.0%} ones")
@@ -352,7 +352,7 @@ def human_findings(seen: Seen) -> Iterator[Finding]:
 
 def _words(seen: Seen) -> Iterator[Finding]:
     """Columns named like human scores that hold words such as good and bad."""
-    for name in human_columns(list(seen.cells)):
+    for name in dict.fromkeys([*seen.human, *human_columns(list(seen.cells))]):
         column = seen.cells[name]
         if column.numeric or column.blank.all() or name == seen.rater:
             continue

@@ -29,6 +29,7 @@ class Handout:
 
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
+    per_rater: tuple[Path, ...] = ()
 
 
 def hand_out(form: Format, tasks: Tasks, path: str | Path) -> Handout:
@@ -51,7 +52,8 @@ def hand_out_to(form: Format, tasks: Mapping[str, Tasks], path: str | Path) -> H
     if form._assigns:
         form._write_assigned(kept, path)
         return Handout((Path(path),))
-    made = [_written(form, own, place) for own, place in _places(kept, Path(path))]
+    places = _places(kept, Path(path))
+    made = [_written(form, own, place) for own, place in places]
     notes = dict.fromkeys(note for one in made for note in one.notes)
     if (what := _SHARED.get(form.name)) is not None:
         told = (
@@ -59,7 +61,8 @@ def hand_out_to(form: Format, tasks: Mapping[str, Tasks], path: str | Path) -> H
             "that rater's file"
         )
         notes = {told: None, **notes}
-    return Handout(tuple(file for one in made for file in one.files), tuple(notes))
+    files = tuple(file for one in made for file in one.files)
+    return Handout(files, tuple(notes), tuple(place for _, place in places))
 
 
 def raters_of(names: Iterable[str]) -> tuple[str, ...]:

@@ -130,7 +130,7 @@ class MqmAverages(Means):
         """Read the averages as ratings without a rater; larger is worse."""
         if any((names.id, names.score, names.rater)):
             raise DataError(
-                f"files of MQM averages have the columns {', '.join(self.header)} alone."
+                f"files of MQM averages have only the columns {', '.join(self.header)}."
             )
         note = "scores were negated: 0 is perfect, larger is worse."
         return self._read(path, "mqm_avg_score", note)
@@ -174,7 +174,7 @@ class WmtDa(Means):
             raise UnknownNameError("score column", wanted, _DA_SCORES)
         if names.id or names.rater:
             columns = ", ".join(self.header)
-            raise DataError(f"files of WMT assessments have the columns {columns} alone.")
+            raise DataError(f"files of WMT assessments have only the columns {columns}.")
         note = f"the score is {wanted}, a mean over raters; larger is better."
         return self._read(path, wanted, note)
 

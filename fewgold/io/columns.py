@@ -432,10 +432,11 @@ def roles(
     # A name or a text is inside an object, at a path that only the user knows.
     nested = {n for n in names if has_fields(frame[n])}
     for role in ("id", "document", "system"):
-        if (name := chosen[role]) in nested:
-            paths = [path for path in nested_paths(frame[[name]]) if path != name]
+        told_name = chosen[role]
+        if told_name is not None and told_name in nested:
+            paths = nested_paths(frame[[told_name]])
             raise DataError(
-                f"the cells of {name!r} are objects with fields. Name a field"
+                f"the cells of {told_name!r} are objects with fields. Name a field"
                 f"{f', such as {paths[0]}' if paths else ''}."
             )
 

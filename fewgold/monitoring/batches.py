@@ -153,7 +153,7 @@ def from_labelled(
     """Batches of a table in which some rows of each batch are labelled.
 
     How the rows were chosen (``found.chosen``) holds within each batch: ``random`` means at
-    random among the rows of the batch, at any rate.
+    random among the rows of the batch, whatever share of them.
     """
     frame = found.roles.table
     if column not in frame.columns:

@@ -124,7 +124,7 @@ def read_scores(
             missing = np.isnan(cube).any(1).sum(1)
             parts = ", ".join(f"{s!r} {m}" for s, m in zip(given, missing, strict=True) if m)
             raise DataError(
-                f"segments without a score for every system: {parts} of {cube.shape[-1]}. All "
+                f"segments that lack a score for a system: {parts} of {cube.shape[-1]}. All "
                 "numbers of documents must be compared on the same footing.",
                 hints={
                     "python": "Fill the gaps, or leave these segments out (gaps='drop').",

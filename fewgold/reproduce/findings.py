@@ -47,7 +47,7 @@ class Item(NamedTuple):
 
 
 def items(paper: str) -> list[Item]:
-    """Every table and figure of ``saldias``, ``daniken`` or ``estrella``, in its order."""
+    """Every table and figure of ``saldias``, ``daniken`` or ``estrella``, in the paper's order."""
     blocks = (block.splitlines() for block in printed_tables("contents"))
     lines = next(rest for name, *rest in blocks if name == paper)
     found = []

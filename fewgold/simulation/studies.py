@@ -177,7 +177,8 @@ def studies_from_table(
     empty = np.array([io.is_gap(v) for v in table[human]], dtype=bool)
     gaps = int(empty.sum())
     if gaps and rated_only:
-        notes.append(f"{gaps} of {len(table)} rows, without {human}, left out")
+        have, are = verb(gaps, "have"), verb(gaps, "are")
+        notes.append(f"{gaps} of {len(table)} rows {have} no {human} and {are} left out")
         table = table[~empty]
     elif gaps:
         raise DataError(

@@ -554,7 +554,7 @@ _LABELS: dict[str, Form] = dict.fromkeys(("segment", "document"), lambda v: shor
 #: Every table by its name in addresses.
 TABLES: dict[str, Kind] = {
     "growth": Kind(
-        "The estimate as answers came", growth,
+        "The estimate as answers came in", growth,
         "What the status would have said after each number of answers. Segments without an "
         "answer at that time are taken as missing at random. Each interval is valid for one "
         "look, not for stopping when it looks good.",

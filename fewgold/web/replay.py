@@ -78,7 +78,10 @@ class ComparePage(Page):
             "Scores by system",
             "Each score by itself, with its interval. These intervals do not test differences.",
         ),
-        "differences": ("Differences of all pairs", "Row minus column, with what is significant."),
+        "differences": (
+            "Differences of all pairs",
+            "Row minus column, with the significant ones marked.",
+        ),
         "ranks": ("Ranks", "The ranks that each system may have, and how probable each is."),
     }
     TABLES = ("ranking", "scores", "differences", "rank_probabilities", "raters")

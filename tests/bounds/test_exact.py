@@ -190,14 +190,18 @@ def test_refuses_other_designs_and_estimates(bound):
     ends = np.where(gold > 3, 25.0, 0.0)
     other = Systematic().draw(pool, 40, rng=0)
     made = Mean(bound=bound).estimate(other.rate(ends[other.indices], limits=(0, 25)))
-    with pytest.raises(DesignError, match=r"this one is systematic.*bound=Student\(\)"):
+    with pytest.raises(
+        DesignError, match=r"this sample's design is 'systematic'.*bound=Student\(\)"
+    ):
         made.interval()
     stratified = Stratified(ByMetric(bins=3)).draw(pool, 40, rng=0)
     made = Mean(bound=bound).estimate(stratified.rate(ends[stratified.indices], limits=(0, 25)))
     if isinstance(bound, Hoeffding):
         made.interval()
     else:
-        with pytest.raises(DesignError, match=r"this one is stratified.*bound=StratifiedBetting"):
+        with pytest.raises(
+            DesignError, match=r"this sample's design is 'stratified'.*bound=StratifiedBetting"
+        ):
             made.interval()
     sample = SimpleRandom().draw(pool, 40, rng=0)
     made = Ridge(bound=bound).estimate(sample.rate(ends[sample.indices], limits=(0, 25)))

@@ -141,7 +141,9 @@ def test_refuses_what_it_does_not_cover():
     pool, gold = toy_pool(200)
     sample = Systematic().draw(pool, 40, rng=0)
     made = Mean().estimate(sample.rate(gold[sample.indices], limits=LIMITS))
-    with pytest.raises(DesignError, match=r"this one is systematic.*bound=Student\(\)"):
+    with pytest.raises(
+        DesignError, match=r"this sample's design is 'systematic'.*bound=Student\(\)"
+    ):
         made.interval(0.9, StratifiedBetting())
     sample = SimpleRandom().draw(pool, 40, rng=0)
     with pytest.raises(DesignError, match=r"needs the limits of the scale.*bound=Student\(\)"):

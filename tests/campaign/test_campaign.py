@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -35,6 +38,23 @@ def test_a_pool_of_numbers_without_anything_else(tmp_path: Path) -> None:
     assert study.settings.strategy == "random+mean"
     assert study.select(4).n == 4
     assert len(study.tasks().to_rate) == 4
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_forgotten_campaign_is_closed_wherever_garbage_is_collected(campaign: Campaign) -> None:
+    """Python 3.13 warns of connections that are collected in another thread."""
+    said = []
+
+    def work() -> None:
+        study = Campaign(campaign.path)
+        study.__dict__["itself"] = study  # only the garbage collector frees it
+
+    with patch("sys.unraisablehook", said.append):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        gc.collect()
+    assert said == []
 
 
 def test_nothing_is_overwritten(campaign: Campaign, pool: Pool) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -80,3 +82,41 @@ def test_a_report_with_gaps_says_what_to_type(run: Run) -> None:
     run("import", "study", "a.csv")
     said = run("report", "study", "-o", "r.md", code=3).stderr
     assert "--gaps at-random" in said and "at_random()" not in said
+
+
+def test_the_files_of_raters_are_named(run: Run) -> None:
+    _begin(run)
+    shown = run("export", "study", "-o", "rate.csv", "--raters", "ann,bob").stdout
+    assert "to rate to rate-ann.csv, rate-bob.csv." in " ".join(shown.split())
+    assert Path("rate-ann.csv").is_file() and not Path("rate.csv").exists()
+
+
+def test_a_stray_word_does_not_spoil_a_sheet_of_words(run: Run) -> None:
+    run("init", "study", "pool.csv", "--limits", "0,1", "--seed", 3)
+    run("select", "study", "--budget", 20, "-o", "sheet.csv")
+    sheet = pd.read_csv("sheet.csv", dtype=str, keep_default_na=False)
+    due = sheet.index[sheet["rate"] == "yes"]
+    sheet.loc[due, "score"] = ["Yes", "no"] * 10
+    sheet.loc[due[4], "score"] = "yes?"
+    sheet.to_csv("back.csv", index=False)
+    shown = " ".join(run("import", "study", "back.csv").stdout.split())
+    assert "Stored 19 new answers" in shown
+    assert "has 'yes?' as its score, but the others are yes and no." in shown
+    with Campaign("study") as campaign:
+        assert np.nansum(campaign.scores()) == 9
+
+
+def test_a_column_that_a_campaign_did_not_keep(run: Run) -> None:
+    _begin(run)
+    _fill(2, "a.csv")
+    run("import", "study", "a.csv", "--by", "ann")
+    asked = ("monitor", "study", "--batch", "week", "--drop", 1)
+    assert "fewgold init --by" in " ".join(run(*asked, code=3).stderr.split())
+
+
+def test_what_compare_says_of_columns_and_of_files(run: Run) -> None:
+    _begin(run)
+    told = run("compare", "study", "--system", "model", code=2).stderr
+    assert "fewgold estimate --by COLUMN" in " ".join(told.replace("│", "").split())
+    told = run("compare", "study", "-o", "figure.pdf", code=2).stderr
+    assert "-o names a folder" in told and not Path("figure.pdf").exists()

@@ -266,3 +266,14 @@ def test_shares_from_a_pilot_and_a_history(run: Run, rate: Rate, table: pd.DataF
 def test_more_slips(run: Run, args: tuple[object, ...], problem: str) -> None:
     said = " ".join(run("plan", *args, code=2).stderr.replace("│", " ").split())
     assert problem in said
+
+
+def test_an_icc_of_few_pairs_is_a_guess(run: Run, rate: Rate) -> None:
+    run("select", "pool.csv", "--budget", 30, "--seed", 1, "-o", "sheet.csv")
+    rate("sheet.csv")
+    few = run("plan", "--half-width", 0.3, "--pilot", "sheet.csv").stderr
+    assert "documents with more than one rating" in " ".join(few.split())
+    run("select", "pool.csv", "--budget", 60, "--seed", 1, "-o", "more.csv")
+    rate("more.csv")
+    assert "more than one rating" not in run(
+        "plan", "--half-width", 0.3, "--pilot", "more.csv").stderr  # fmt: skip

@@ -134,7 +134,7 @@ def test_ids_that_systems_do_not_share(run: Run, demo: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "say"),
     [
-        (("demo.csv",), 3, "without a score for every system: 'rater1'"),
+        (("demo.csv",), 3, "that lack a score for a system: 'rater1'"),
         (("demo.csv", "--score", "blue"), 3, "Did you mean 'bleu'"),
         (("demo.csv", "--score", "bleu", "--document", "page"), 3, "unknown column 'page'"),
         (("demo.csv", "--score", "bleu", "--system", "who"), 3, "unknown column 'who'"),

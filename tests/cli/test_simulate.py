@@ -113,7 +113,7 @@ def test_gaps_in_the_scores(run: Run, table: pd.DataFrame) -> None:
     table.assign(human=table["human"].where(table.index % 5 != 0)).to_csv("gaps.csv", index=False)
     assert "30 of 150 rows have no human" in run("simulate", "gaps.csv", *QUICK, code=3).stderr
     done = run("simulate", "gaps.csv", *QUICK, "--rated-only")
-    assert "30 of 150 rows, without human, left out" in done.stderr
+    assert "30 of 150 rows have no human and are left out" in done.stderr
 
 
 def test_interrupt_and_resume(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,4 +187,4 @@ def test_gaps_and_other_bad_data(run: Run, sheet: Callable[..., None]) -> None:
 def test_other_designs_are_refused(run: Run) -> None:
     run("select", "pool.csv", "--strategy", "docs-sys+mean", "--budget", 10, "-o", "s.csv")
     shown = run("stop", "s.csv", *HOW, code=3).stderr
-    assert "this sample is systematic" in shown and "--strategy random" in shown
+    assert "this sample's design is 'systematic'" in shown and "--strategy random" in shown

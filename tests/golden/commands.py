@@ -244,7 +244,7 @@ def differences(found: Any, wanted: Any, where: str = "") -> list[str]:
 
 
 def kept() -> dict[str, Any]:
-    """The results of then, by step."""
+    """The stored results, by step."""
     return {p.stem: json.loads(p.read_text(encoding="utf-8")) for p in FOLDER.glob("*.json")}
 
 

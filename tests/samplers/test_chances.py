@@ -171,7 +171,9 @@ def test_guaranteed_bounds_refuse_uneven_chances():
     sample = SimpleRandom(chances=BY_RANK).draw(pool, 60, rng=1)
     ratings = sample.rate(gold[sample.indices], limits=(0, 25))
     for bound in ("hoeffding", "betting", "bernstein"):
-        with pytest.raises(DesignError, match=r"covers simple .* and this one is uneven"):
+        with pytest.raises(
+            DesignError, match=r"covers simple .* and this sample's design is 'uneven'"
+        ):
             Mean(bound=bound).estimate(ratings).interval()
 
 

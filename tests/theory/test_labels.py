@@ -61,3 +61,26 @@ def test_intervals_cover(how: str, metrics: list[str], target: str) -> None:
     ratio = np.mean(claimed) / np.var(errors)
     assert 0.75 < ratio < 1.4
     assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(DRAWS)
+
+
+@pytest.mark.parametrize("rated", [100, 400], ids=["a quarter", "all"])
+@pytest.mark.parametrize("alike", [0.15, 0.4])
+@pytest.mark.parametrize("documents", ["8 even", "50 uneven"])
+def test_intervals_for_new_documents_cover(documents: str, alike: float, rated: int) -> None:
+    """A few documents, or a few long ones among many, show little of how documents differ."""
+    rng = np.random.default_rng(5)
+    size, hits = 400, 0
+    for _ in range(DRAWS):
+        count, spread = (8, 0.0) if documents == "8 even" else (50, 0.8)
+        length = rng.lognormal(0, spread, count)
+        document = np.sort(rng.choice(count, size, p=length / length.sum()))
+        effect = np.sqrt(alike) * rng.normal(size=count)[document]
+        human = effect + np.sqrt(1 - alike) * rng.normal(size=size)
+        human[rng.permutation(size)[rated:]] = np.nan
+        table = pd.DataFrame({"id": np.arange(size), "document": document, "human": human})
+        low, high = fewgold.estimate_mean(
+            table, human="human", metrics=[], id="id", document="document", target="process"
+        ).interval()
+        hits += bool(low <= 0 <= high)
+    print(f"\n{documents}, alike {alike}, {rated} rated: coverage {hits / DRAWS:.3f}")
+    assert hits / DRAWS > (0.85 if (documents, alike) == ("50 uneven", 0.4) else 0.9)

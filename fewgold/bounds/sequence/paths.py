@@ -229,9 +229,9 @@ def known_limits(limits: Limits) -> tuple[float, float]:
 def limits_of(ratings: Ratings) -> tuple[float, float]:
     if ratings.limits is None:
         raise DesignError(
-            "a sequence needs the limits of the scale. Give them with the ratings, "
-            'sample.rate(scores, limits="mqm") or limits=(0, 25), as the scale defines it, not '
-            "from the answers."
+            "a sequence needs the limits of the scale, from its definition and not from the "
+            'answers. Give them with the ratings: sample.rate(scores, limits="mqm") or '
+            "limits=(0, 25)."
         )
     return ratings.limits
 
@@ -245,7 +245,7 @@ def check_design(design: Design) -> None:
     if not design.drawn_as("simple"):
         raise DesignError(
             "ratings may be looked at one by one only if the segments are in random order, as "
-            f"in a simple random sample; this sample is {design._label}.",
+            f"in a simple random sample; this sample's design is {design._label!r}.",
             hints={
                 "python": "Draw it with SimpleRandom().",
                 "cli": "Draw it with fewgold select --strategy random.",
