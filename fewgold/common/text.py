@@ -45,14 +45,15 @@ def decimals(error: float | None, digits: int = 3, *, unknown: int = 4) -> int:
 def cell(value: float, places: int, error: float = math.nan) -> str:
     """A number with this many decimals for a text table, ± its error if known.
 
-    >>> cell(0.5, 2), cell(0.5, 1, 0.1), cell(math.nan, 1), cell(math.inf, 1)
-    ('0.50', '0.5 ± 0.1', '–', '∞')
+    >>> cell(0.5, 2), cell(-0.5, 1, 0.1), cell(math.nan, 1), cell(math.inf, 1)
+    ('0.50', '−0.5 ± 0.1', '–', '∞')
     """
     if math.isnan(value):
         return "–"
     if math.isinf(value):
         return "∞"
-    return f"{value:.{places}f}" + ("" if math.isnan(error) else f" ± {error:.{places}f}")
+    text = f"{value:.{places}f}".replace("-", "−")
+    return text + ("" if math.isnan(error) else f" ± {error:.{places}f}")
 
 
 def spelled(name: str, thing: Any, named: Collection[str] = ()) -> str:

@@ -567,7 +567,6 @@ def _by_strategy(result: Simulation) -> TextTable:
     rows = []
     for row in table.to_dict("records"):
         cells = ranked_cells(row, digits, result.baseline)
-        cells = [c.replace("-", "\N{MINUS SIGN}") for c in cells]
         rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
     heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
     return TextTable("ranking", "Strategies over all pools and budgets, best first.", heads, rows)
