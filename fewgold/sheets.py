@@ -679,8 +679,8 @@ def read_partial(
 ) -> PartialRatings:
     """Like `read_ratings`, but with ``gaps`` segments may be missing or have no score.
 
-    With several columns, the mean is taken over those that have a score. Scores that are words, such
-    as yes and no, count as 1 and 0, and their limits are 0 and 1.
+    With several columns, the mean is taken over those that have a score. Words such as yes and no
+    count as 1 and 0, which are then the limits.
     """
     frame = io.read_table(path) if isinstance(path, str | Path) else path
     columns = [score] if isinstance(score, str) else list(score)

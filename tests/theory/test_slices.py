@@ -52,6 +52,31 @@ def test_coverage(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rated", [20, 40])
+@pytest.mark.parametrize("name", ["random+mean", "random+ridge"])
+def test_pass_or_fail(name: str, rated: int) -> None:
+    """A good judge makes intervals of few verdicts narrower, and somewhat too narrow."""
+    rng = np.random.default_rng(7)
+    size, rates = 1200, np.array([0.75, 0.86, 0.6, 0.9, 0.8, 0.7])
+    label = np.arange(size) % rates.size
+    good = rng.random(size) < rates[label]
+    judge = np.where(rng.random(size) < 0.88, good, ~good) + 0.15 * rng.normal(size=size)
+    pool, gold = Pool(ids=np.arange(size), metrics={"judge": judge}), good.astype(float)
+    made = strategy(name, pool)
+    truth = np.array([gold[label == k].mean() for k in range(rates.size)])
+    sample = made.select(pool, rated * rates.size, draws=DRAWS, rng=5)
+    hits: list[float] = []
+    for k in range(DRAWS):
+        drawn = sample.draw(k)
+        ratings = drawn.rate(gold[drawn.indices], limits=(0, 1))
+        frame = slices(ratings, made, label).to_frame().query("enough")
+        true = truth[frame["slice"].astype(int)]
+        hits.extend((frame["low"] - 1e-9 <= true) & (true <= frame["high"] + 1e-9))
+    print(f"\n{name}, about {rated} of {size // rates.size}: {np.mean(hits):.3f}")
+    assert np.mean(hits) > (0.94 if name == "random+mean" else 0.9)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("documents", ["none", "crossed", "nested"])
 @pytest.mark.parametrize("name", ["random+mean", "random+ridge", "docs-balanced+ridge"])
 def test_slices_of_a_new_test_set(name: str, documents: str) -> None:
