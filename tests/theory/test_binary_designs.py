@@ -73,7 +73,8 @@ def study(seed):
     gold = (rng.random(600) < rng.beta(3, 7, 60)[documents]).astype(float)
     judge = np.where(rng.random(600) < 0.8, gold, 1 - gold)
     metrics = {"judge": judge, "score": gold + rng.normal(0, 1, 600), "noise": rng.normal(size=600)}
-    return Pool(np.arange(600), documents=documents, metrics=metrics), gold
+    known = {"judge": 1, "score": 1}
+    return Pool(np.arange(600), documents=documents, metrics=metrics, orientation=known), gold
 
 
 @pytest.mark.parametrize(
