@@ -148,6 +148,7 @@ def test_three_systems_are_ranked_by_two_raters(visit: Visit, tmp_path: Path) ->
 
         owner.goto(f"{root}/overview")
         owner.get_by_role("link", name="Compare", exact=True).click()
+        owner.locator("[data-testid=ranking]").wait_for()
         order = owner.locator("[data-testid=ranking] tbody th").all_inner_texts()
         assert order == ["omega-7b", "delta-7b", "gamma-7b"]
         good(owner)
@@ -245,6 +246,7 @@ def test_three_systems_in_pairs(visit: Visit, tmp_path: Path) -> None:
         assert "preference for the first output" in owner.inner_text("main")
         good(owner)
         owner.get_by_role("link", name="Compare", exact=True).click()
+        owner.locator("[data-testid=ranking]").wait_for()
         order = owner.locator("[data-testid=ranking] tbody th").all_inner_texts()
         assert order == ["omega-7b", "delta-7b", "gamma-7b"]
         assert "fewgold preferences" in owner.text_content("[data-testid=command]")
@@ -288,8 +290,7 @@ def test_two_criteria_with_practice(visit: Visit, tmp_path: Path) -> None:
         owner.fill("#instructions", "Read **all** of it.")
         owner.fill("#practice", "1")
         owner.click("text=Update the preview")
-        owner.wait_for_load_state("load")
-        assert owner.locator(".card strong", has_text="all").count() == 1
+        owner.locator(".card strong", has_text="all").wait_for()
         good(owner)
         owner.click("text=Begin the campaign")
         owner.wait_for_url("**/c/answers/overview")
@@ -302,7 +303,7 @@ def test_two_criteria_with_practice(visit: Visit, tmp_path: Path) -> None:
         owner.fill("[name=explanation]", "It **breaks off**.")
         good(owner)
         owner.get_by_role("button", name="Add").click()
-        assert owner.locator("th", has_text=free).count() == 1
+        owner.locator("th", has_text=free).wait_for()
         link = invited(owner, "ann")
 
         ann = visit(link)

@@ -132,18 +132,22 @@ def test_without_javascript(visit: Visit, study: tuple[Path, dict[str, str]]) ->
         key = page.locator("#segment").get_attribute("data-segment")
         page.fill("#score", "77")
         page.fill("#comment", "fine")
-        page.click("#send")
+        with page.expect_navigation():
+            page.click("#send")
         assert stored(path) == [("bob", key, 77.0)]
-        page.locator("#undo").click()
+        with page.expect_navigation():
+            page.locator("#undo").click()
         assert page.locator("#segment").get_attribute("data-segment") == key
         assert page.input_value("#score") == "77"
         assert stored(path) == []
-        page.locator("#skip").click()
+        with page.expect_navigation():
+            page.locator("#skip").click()
         assert page.locator("#segment").get_attribute("data-segment") != key
         page.goto(f"{server.origin}/plan/binary")
         before = page.inner_text("[data-testid=headline]")
         page.fill("[name=human]", "2500")
-        page.get_by_role("button", name="Show").click()
+        with page.expect_navigation():
+            page.get_by_role("button", name="Show").click()
         assert "human=2500" in page.url
         assert page.inner_text("[data-testid=headline]") != before
 
